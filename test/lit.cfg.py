@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Configuration of the lit suite: tools, substitutions, features."""
 
+# ruff: noqa: F821  (lit defines `config` and `lit_config`)
+
 import os
-import shutil
-import subprocess
 
 import lit.formats
 import lit.llvm

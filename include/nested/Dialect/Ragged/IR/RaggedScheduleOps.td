@@ -137,7 +137,7 @@ def Ragged_CheckOp : Ragged_ScheduleStepOp<"check"> {
   }];
 }
 
-def Ragged_CopyOp : Ragged_ScheduleStepOp<"copy"> {
+def Ragged_CopyOp : Ragged_ScheduleStepOp<"copy", [AllTypesMatch<["source", "dest"]>]> {
   let summary = "all rows of one buffer into another";
   let description = [{
     `path` and `rows` (extent of one instance) say which rows; a source that is an argument may have gaps.

@@ -151,7 +151,7 @@ def Ragged_ReduceOp : Ragged_NamedOp<"reduce"> {
   let hasVerifier = 1;
 }
 
-def Ragged_NormalizeOp : Ragged_NamedOp<"normalize"> {
+def Ragged_NormalizeOp : Ragged_NamedOp<"normalize", [AttrSizedOperandSegments]> {
   let summary = "normalisation over trailing static dims";
   let description = [{
     `layer`: `(x - mean) / sqrt(var + eps) * scale + offset` over the last `dims` dims, which are static
@@ -159,7 +159,7 @@ def Ragged_NormalizeOp : Ragged_NamedOp<"normalize"> {
 
     ```mlir
     %y = ragged.normalize layer %x scale %g offset %b {dims = 1 : i64, eps = 1.0e-5 : f64}
-        : !ragged.tensor<[N, N, 128], f32>, tensor<128xf32>, tensor<128xf32>
+        : !ragged.tensor<[N, N, 128], f32>, scale tensor<128xf32>, offset tensor<128xf32> -> !ragged.tensor<[N, N, 128], f32>
     ```
   }];
   let arguments = (ins Ragged_NormalizeKindAttr:$kind, Ragged_AnyTensor:$source,

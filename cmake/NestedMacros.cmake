@@ -29,6 +29,9 @@
 #   nested_add_unittest(ExtentTests ExtentTest.cpp LINK NestedRaggedIR)
 #   nested_add_unittest(PlanTests PlanTest.cpp NO_MLIR LINK nested_runtime)
 #
+# Unit tests with NO_MLIR (those of the runtime) are also built and run with the
+# sanitizers by `scripts/check-sanitized`, as target nested-runtime-tests.
+#
 # Options of the three: DEPENDS <targets> (other generated files), EXCEPTIONS
 # (C++ exceptions are off by default in code that uses MLIR, as in LLVM),
 # NO_MLIR (neither include nor link MLIR), DEFINES <macros> (private).
@@ -36,6 +39,8 @@
 add_custom_target(nested-headers)
 # Everything that lit tests need; `ninja nested-test-depends` builds it.
 add_custom_target(nested-test-depends)
+# The unit tests that do without LLVM.
+add_custom_target(nested-runtime-tests)
 
 function(nested_add_subdirectories)
   foreach(pattern IN LISTS ARGN)
@@ -101,4 +106,9 @@ function(nested_add_unittest name)
   _nested_configure_target(${name} ${ARGN})
   target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)
   add_test(NAME unit.${name} COMMAND ${name})
+  set_tests_properties(unit.${name} PROPERTIES TIMEOUT 300)
+  if(ARG_NO_MLIR)
+    add_dependencies(nested-runtime-tests ${name})
+    set_tests_properties(unit.${name} PROPERTIES LABELS runtime)
+  endif()
 endfunction()

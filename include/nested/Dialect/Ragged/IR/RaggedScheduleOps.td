@@ -20,7 +20,7 @@ def Ragged_ScheduleOp : Ragged_Op<"schedule", [Symbol, IsolatedFromAbove, Single
     results = [...], checks = [...]}` with the fields of the manifest.
 
     ```mlir
-    ragged.schedule @f {signature = {}} {
+    ragged.schedule @f signature {} {
       %n = ragged.table extent <N> path [B]
       %x = ragged.buffer arg 0 : !ragged.buffer<128xf32>
     }
@@ -28,7 +28,7 @@ def Ragged_ScheduleOp : Ragged_Op<"schedule", [Symbol, IsolatedFromAbove, Single
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, DictionaryAttr:$signature);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$sym_name attr-dict $body";
+  let assemblyFormat = "$sym_name `signature` $signature attr-dict-with-keyword $body";
 }
 
 class Ragged_ScheduleStepOp<string mnemonic, list<Trait> traits = []>

@@ -83,7 +83,7 @@ def Ragged_TileYieldOp : Ragged_PureOp<"tile_yield", [Terminator, ReturnLike, Ha
 class Ragged_TileAccessOp<string mnemonic, list<Trait> traits = []>
     : Ragged_PureOp<mnemonic, traits # [DeclareOpInterfaceMethods<TileAccessOpInterface>]>;
 
-def Ragged_TileReadOp : Ragged_TileAccessOp<"tile_read", [AttrSizedOperandSegments]> {
+def Ragged_TileReadOp : Ragged_TileAccessOp<"tile_read"> {
   let summary = "rows of an input for the rows of the tile";
   let description = [{
     `map` goes from the coordinates of the iteration space to the coordinates of the input's *row dims*: the first

@@ -1,10 +1,18 @@
 //===- Register.cpp - Registration of dialects, passes, pipelines ---------===//
 //
+// Part of the nested project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The only file that includes upstream's InitAll headers.
 //
 //===----------------------------------------------------------------------===//
 
 #include "nested/Pipelines/Register.h"
+
+#include "nested/Conversion/LoopsToLLVM/Passes.h"
+#include "nested/Pipelines/Phases.h"
 
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/InitAllDialects.h"
@@ -14,11 +22,13 @@
 using namespace mlir;
 
 void nested::registerCompilerDialects(DialectRegistry &registry) {
-  registerAllDialects(registry);
-  registerAllExtensions(registry);
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
 }
 
 void nested::registerAllNested(DialectRegistry &registry) {
   registerCompilerDialects(registry);
-  registerAllPasses();
+  mlir::registerAllPasses();
+  registerLoopsToLLVMPasses();
+  registerPhasePipelines();
 }

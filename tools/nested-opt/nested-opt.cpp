@@ -1,5 +1,10 @@
 //===- nested-opt.cpp - Runs passes on MLIR text --------------------------===//
 //
+// Part of the nested project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The testing tool: `nested-opt FILE --some-pass` prints what the pass made.
 //
 //===----------------------------------------------------------------------===//

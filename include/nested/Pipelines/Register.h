@@ -1,5 +1,10 @@
 //===- Register.h - Registration of dialects, passes, pipelines -*- C++ -*-===//
 //
+// Part of the nested project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
 // The one place that says what nested's tools know.
 //
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,241 @@
+//===- Phases.cpp - The pass list of every phase --------------------------===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "nested/Pipelines/Phases.h"
+
+#include "nested/Conversion/LoopsToLLVM/Passes.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace nested;
+
+//===----------------------------------------------------------------------===//
+// tensor -> generic
+//===----------------------------------------------------------------------===//
+
+/// Contract of `generic`: `ragged.generic` and a few algorithmic operations;
+/// shapes inferred; partitions explicit operands, one per tuple of extents.
+void nested::buildToGeneric(OpPassManager &pm, const PhaseOptions &options) {}
+
+//===----------------------------------------------------------------------===//
+// generic -> kernels
+//===----------------------------------------------------------------------===//
+
+/// Contract of `kernels`: `ragged.kernel` operations, each with an iteration
+/// space, a grain and a tile shape; fusion is decided.
+void nested::buildToKernels(OpPassManager &pm, const PhaseOptions &options) {}
+
+//===----------------------------------------------------------------------===//
+// kernels -> structure
+//===----------------------------------------------------------------------===//
+
+/// Contract of `structure`: no ragged types; packed values, lengths, offsets
+/// and grain tables are ordinary tensors; `ragged.schedule` holds the plan.
+void nested::buildToStructure(OpPassManager &pm, const PhaseOptions &options) {}
+
+//===----------------------------------------------------------------------===//
+// structure -> loops
+//===----------------------------------------------------------------------===//
+
+/// Contract of `loops`: each kernel is a `func.func` with the attribute
+/// `ragged.kernel`, arguments (memrefs, scalars, begin, end[, scratch]) and a
+/// body in scf, vector, memref, arith and math; no linalg, no tensors, no
+/// allocation.
+void nested::buildToLoops(OpPassManager &pm, const PhaseOptions &options) {}
+
+//===----------------------------------------------------------------------===//
+// loops -> llvm
+//===----------------------------------------------------------------------===//
+
+static void addCleanup(OpPassManager &pm) {
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
+  functions.addPass(createLoopInvariantCodeMotionPass());
+}
+
+/// Contract of `llvm`: `verify-llvm-phase`.
+void nested::buildToLLVM(OpPassManager &pm, const PhaseOptions &options) {
+  // f16 and bf16 arithmetic is computed in f32 on every target; before math is
+  // approximated, so that what it leaves is f32 or f64.
+  arith::ArithEmulateUnsupportedFloatsOptions floats;
+  floats.sourceTypeStrs = {"bf16", "f16"};
+  floats.targetTypeStr = "f32";
+  pm.addNestedPass<func::FuncOp>(
+      arith::createArithEmulateUnsupportedFloats(floats));
+  pm.addNestedPass<func::FuncOp>(createApproximateMath());
+  // Contractions become fused multiply-adds on rows: the default lowering of
+  // convert-vector-to-llvm, dot products, reaches 4 % of that speed.
+  pm.addNestedPass<func::FuncOp>(createLowerVectorOps());
+  addCleanup(pm);
+  // Without full unrolling this leaves allocas inside of loops.
+  pm.addPass(createConvertVectorToSCFPass(
+      VectorTransferToSCFOptions().enableFullUnroll()));
+  pm.addPass(memref::createExpandStridedMetadataPass());
+  // Strides come out of the pass before as affine expressions.
+  pm.addPass(createLowerAffinePass());
+  addCleanup(pm);
+  // Calls need the elements of vectors, so before vectors are LLVM's; descriptors
+  // need memref types, so before functions are LLVM's.
+  pm.addPass(createBindServices());
+  pm.addPass(createEmitKernelAbi());
+  pm.addPass(createSCFToControlFlowPass());
+  ConvertVectorToLLVMPassOptions vectorToLLVM;
+  vectorToLLVM.vectorContractLowering =
+      vector::VectorContractLowering::OuterProduct;
+  // Else a reduction is a chain of scalar additions. The order is fixed by the
+  // type, so results stay the same for every batch.
+  vectorToLLVM.reassociateFPReductions = true;
+  pm.addPass(createConvertVectorToLLVMPass(vectorToLLVM));
+  pm.addPass(createConvertMathToFuncs());
+  pm.addPass(createConvertMathToLLVMPass());
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  pm.addPass(arith::createArithExpandOpsPass(expand));
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createUBToLLVMConversionPass());
+  pm.addPass(createConvertIndexToLLVMPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(createVerifyLLVMPhase());
+}
+
+//===----------------------------------------------------------------------===//
+// Phases as a whole
+//===----------------------------------------------------------------------===//
+
+static constexpr StringLiteral kPhaseNames[] = {
+    "tensor", "generic", "kernels", "structure", "loops", "llvm", "object"};
+
+StringRef nested::stringifyPhase(Phase phase) {
+  return kPhaseNames[static_cast<unsigned>(phase)];
+}
+
+std::optional<Phase> nested::symbolizePhase(StringRef name) {
+  const auto *it = llvm::find(kPhaseNames, name);
+  if (it == std::end(kPhaseNames))
+    return std::nullopt;
+  return static_cast<Phase>(it - std::begin(kPhaseNames));
+}
+
+std::string nested::listPhases() { return llvm::join(ArrayRef(kPhaseNames), ", "); }
+
+/// What the operations of a module say about its phase: the earliest phase
+/// that all of them can be in.
+static Phase guessPhase(ModuleOp module) {
+  bool schedule = false, kernel = false, ragged = false, raggedType = false;
+  bool function = false;
+  auto isRagged = [](Type type) {
+    return type.getDialect().getNamespace() == "ragged";
+  };
+  module.walk([&](Operation *op) {
+    StringRef name = op->getName().getStringRef();
+    function |= isa<func::FuncOp>(op);
+    kernel |= op->hasAttr(kKernelAttr);
+    schedule |= name == "ragged.schedule";
+    ragged |= name == "ragged.kernel";
+    raggedType |= llvm::any_of(op->getOperandTypes(), isRagged) ||
+                  llvm::any_of(op->getResultTypes(), isRagged);
+    if (auto signature = dyn_cast<FunctionOpInterface>(op))
+      raggedType |= llvm::any_of(signature.getArgumentTypes(), isRagged) ||
+                    llvm::any_of(signature.getResultTypes(), isRagged);
+    if (name == "ragged.generic" && !ragged)
+      raggedType = true;
+  });
+  if (ragged)
+    return raggedType ? Phase::Kernels : Phase::Structure;
+  if (raggedType)
+    return Phase::Tensor;
+  if (kernel || schedule)
+    return function ? Phase::Loops : Phase::LLVM;
+  return Phase::Tensor;
+}
+
+FailureOr<Phase> nested::getPhase(ModuleOp module) {
+  Attribute attr = module->getAttr(kPhaseAttr);
+  if (!attr)
+    return guessPhase(module);
+  auto name = dyn_cast<StringAttr>(attr);
+  std::optional<Phase> phase =
+      name ? symbolizePhase(name.getValue()) : std::nullopt;
+  if (!phase || *phase == Phase::Object)
+    return module.emitError("attribute '")
+           << kPhaseAttr << "' is " << attr << "; expected one of the phases "
+           << listPhases() << " but object";
+  return *phase;
+}
+
+namespace {
+/// Records the phase that a module has reached.
+struct SetPhasePass
+    : public PassWrapper<SetPhasePass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(SetPhasePass)
+  explicit SetPhasePass(Phase phase) : phase(phase) {}
+  StringRef getName() const override { return "SetPhase"; }
+  void runOnOperation() override {
+    getOperation()->setAttr(
+        kPhaseAttr, StringAttr::get(&getContext(), stringifyPhase(phase)));
+  }
+  Phase phase;
+};
+} // namespace
+
+using PhaseBuilder = void (*)(OpPassManager &, const PhaseOptions &);
+static constexpr PhaseBuilder kBuilders[] = {
+    nullptr,      buildToGeneric, buildToKernels, buildToStructure,
+    buildToLoops, buildToLLVM};
+
+void nested::buildPhases(OpPassManager &pm, Phase from, Phase to,
+                         const PhaseOptions &options) {
+  for (int i = static_cast<int>(from) + 1; i <= static_cast<int>(to); ++i) {
+    kBuilders[i](pm, options);
+    pm.addPass(std::make_unique<SetPhasePass>(static_cast<Phase>(i)));
+  }
+}
+
+namespace {
+struct PhasePipelineOptions
+    : public PassPipelineOptions<PhasePipelineOptions> {
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("The target, as for nested-compile"),
+                             llvm::cl::init("cpu")};
+  Option<bool> fuse{*this, "fuse",
+                    llvm::cl::desc("Fuse operations into kernels"),
+                    llvm::cl::init(true)};
+  PhaseOptions get() const { return {target, fuse}; }
+};
+} // namespace
+
+void nested::registerPhasePipelines() {
+  static constexpr std::pair<StringLiteral, StringLiteral> kNames[] = {
+      {"tensor-to-generic", "From the tensor phase to the generic phase"},
+      {"generic-to-kernels", "From the generic phase to the kernels phase"},
+      {"kernels-to-structure", "From the kernels phase to the structure phase"},
+      {"structure-to-loops", "From the structure phase to the loops phase"},
+      {"loops-to-llvm", "From the loops phase to the llvm phase"},
+  };
+  for (auto [i, entry] : llvm::enumerate(kNames)) {
+    auto to = static_cast<Phase>(i + 1);
+    PassPipelineRegistration<PhasePipelineOptions>(
+        entry.first, entry.second,
+        [to](OpPassManager &pm, const PhasePipelineOptions &options) {
+          buildPhases(pm, static_cast<Phase>(static_cast<int>(to) - 1), to,
+                      options.get());
+        });
+  }
+}

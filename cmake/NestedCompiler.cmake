@@ -43,7 +43,7 @@ endif()
 find_program(NESTED_CCACHE ccache)
 if(NESTED_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(launcher "${CMAKE_COMMAND}" -E env
-      "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" CCACHE_NOHASHDIR=1
+      "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1
       "CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime"
       "${NESTED_CCACHE}")
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})

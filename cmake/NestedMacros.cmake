@@ -32,7 +32,11 @@
 # Unit tests with NO_MLIR (those of the runtime) are also built and run with the
 # sanitizers by `scripts/check-sanitized`, as target nested-runtime-tests.
 #
-# Options of the three: DEPENDS <targets> (other generated files), EXCEPTIONS
+# Any other test (labels `slow` and `long`: see test/CMakeLists.txt):
+#
+#   nested_add_check(demo-small COMMAND ${Python_EXECUTABLE} examples/demo.py --small)
+#
+# Options of the first three: DEPENDS <targets> (other generated files), EXCEPTIONS
 # (C++ exceptions are off by default in code that uses MLIR, as in LLVM),
 # NO_MLIR (neither include nor link MLIR), DEFINES <macros> (private).
 
@@ -112,4 +116,24 @@ function(nested_add_unittest name)
     add_dependencies(nested-runtime-tests ${name})
     set_tests_properties(unit.${name} PROPERTIES LABELS runtime)
   endif()
+endfunction()
+
+# nested_add_check(<name> COMMAND ... [LABELS ...] [TIMEOUT <s>] [CPUS <n>]
+#                  [ENVIRONMENT A=B ...])
+# adds a CTest entry that runs in the source folder.
+function(nested_add_check name)
+  if(NOT NESTED_ENABLE_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "TIMEOUT;CPUS" "LABELS;COMMAND;ENVIRONMENT")
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  if(NOT ARG_CPUS)
+    set(ARG_CPUS 1)
+  endif()
+  add_test(NAME ${name} COMMAND ${ARG_COMMAND} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+  set_tests_properties(${name} PROPERTIES
+    TIMEOUT ${ARG_TIMEOUT} PROCESSORS ${ARG_CPUS} LABELS "${ARG_LABELS}"
+    ENVIRONMENT "${ARG_ENVIRONMENT}")
 endfunction()

@@ -28,6 +28,9 @@ def Ragged_Dialect : Dialect {
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"
   ];
+  let extraClassDeclaration = [{
+    void registerTypes();
+  }];
 }
 
 #endif // NESTED_RAGGED_DIALECT

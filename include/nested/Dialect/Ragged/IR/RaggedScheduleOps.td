@@ -50,7 +50,7 @@ def Ragged_TableOp : Ragged_ScheduleStepOp<"table", [Pure]> {
       Ragged_PathAttr:$path, OptionalAttr<Ragged_ExtentArrayAttr>:$extents, OptionalAttr<I64Attr>:$level);
   let results = (outs Ragged_TableType:$result);
   let assemblyFormat = [{
-    $kind ($extent^)? (`arg` $arg^)? `path` custom<Path>($path) (`extents` custom<Extents>($extents)^ `level` $level)? attr-dict
+    $kind custom<OptionalExtent>($extent) (`arg` $arg^)? `path` custom<Path>($path) (`extents` custom<Extents>($extents)^ `level` $level)? attr-dict
   }];
 }
 

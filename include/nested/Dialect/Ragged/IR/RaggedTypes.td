@@ -17,7 +17,7 @@ class Ragged_Type<string name, string typeMnemonic, list<Trait> traits = []>
   let mnemonic = typeMnemonic;
 }
 
-def Ragged_TensorType : Ragged_Type<"Tensor", "tensor"> {
+def Ragged_TensorType : Ragged_Type<"RaggedTensor", "tensor"> {
   let summary = "one tensor per sample, its extents an expression over symbols";
   let description = [{
     The words used everywhere:

@@ -1,0 +1,143 @@
+//===- GenericBuilder.cpp - Builds ragged.generic -------------------------===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "GenericBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace nested::ragged;
+
+Type nested::ragged::getAccumulatorType(Type type) {
+  if (isa<Float16Type, BFloat16Type>(type))
+    return Float32Type::get(type.getContext());
+  return type;
+}
+
+TypedAttr nested::ragged::getNumberAttr(Type type, double value) {
+  if (auto floatType = dyn_cast<FloatType>(type))
+    return FloatAttr::get(floatType, value);
+  return IntegerAttr::get(type, static_cast<int64_t>(value));
+}
+
+template <typename Fill>
+Value GenericBuilder::create(const Spec &spec, Fill fillBody) {
+  SmallVector<AffineMap> maps(spec.maps);
+  maps.push_back(spec.outputMap);
+  SmallVector<StringRef> iterators;
+  for (bool reduction : spec.reduction)
+    iterators.push_back(reduction ? "reduction" : "parallel");
+  ArrayAttr offsets;
+  if (llvm::any_of(spec.offsets, [](auto &list) { return !list.empty(); })) {
+    SmallVector<Attribute> lists;
+    for (auto &list : spec.offsets)
+      lists.push_back(makeExtentsAttr(context, list));
+    offsets = ArrayAttr::get(context, lists);
+  }
+  auto op = GenericOp::create(
+      rewriter, loc, TypeRange{spec.init.getType()}, spec.inputs,
+      ValueRange{spec.init}, makeExtentsAttr(context, spec.dims),
+      rewriter.getStrArrayAttr(iterators), makePathAttr(context, spec.path),
+      rewriter.getAffineMapArrayAttr(maps), offsets,
+      spec.batchReduced ? rewriter.getUnitAttr() : UnitAttr());
+  OpBuilder::InsertionGuard guard(rewriter);
+  fillBody(op);
+  return op.getResult(0);
+}
+
+Value GenericBuilder::build(const Spec &spec, Body body) {
+  return create(spec, [&](GenericOp op) {
+    SmallVector<Type> types;
+    for (Value input : spec.inputs)
+      types.push_back(LogicalType::of(input).elementType);
+    types.push_back(LogicalType::of(spec.init).elementType);
+    Block *block =
+        rewriter.createBlock(&op.getBody(), {}, types,
+                             SmallVector<Location>(types.size(), loc));
+    YieldOp::create(rewriter, loc, body(rewriter, loc, block->getArguments()));
+  });
+}
+
+Value GenericBuilder::build(const Spec &spec, Region &body) {
+  return create(spec, [&](GenericOp op) {
+    rewriter.cloneRegionBefore(body, op.getBody(), op.getBody().end());
+    op.getBody().front().addArgument(LogicalType::of(spec.init).elementType, loc);
+  });
+}
+
+AffineMap GenericBuilder::alignMap(const LogicalType &input, const LogicalType &result) {
+  int64_t rank = result.getRank(), first = rank - input.getRank();
+  SmallVector<AffineExpr> exprs;
+  for (int64_t dim = 0; dim < input.getRank(); ++dim) {
+    bool repeats = input.extents[dim] != result.extents[first + dim];
+    exprs.push_back(repeats ? getAffineConstantExpr(0, context)
+                            : getAffineDimExpr(first + dim, context));
+  }
+  return AffineMap::get(rank, 0, exprs, context);
+}
+
+Value GenericBuilder::empty(const LogicalType &type) {
+  return EmptyOp::create(rewriter, loc, type.toType());
+}
+
+Value GenericBuilder::fill(const LogicalType &type, TypedAttr value) {
+  return FillOp::create(rewriter, loc, type.toType(), value);
+}
+
+Value GenericBuilder::elementwise(LogicalType type, ValueRange inputs, Body body) {
+  Spec spec;
+  spec.dims = type.extents;
+  spec.reduction.assign(type.getRank(), false);
+  spec.path = type.path;
+  for (Value input : inputs) {
+    spec.inputs.push_back(input);
+    spec.maps.push_back(alignMap(LogicalType::of(input), type));
+  }
+  spec.init = empty(type);
+  spec.outputMap = AffineMap::getMultiDimIdentityMap(type.getRank(), context);
+  return build(spec, body);
+}
+
+Value GenericBuilder::reduce(Value source, ArrayRef<int64_t> reduced, bool batch,
+                             TypedAttr init, Body body) {
+  LogicalType type = LogicalType::of(source);
+  Spec spec;
+  spec.dims = type.extents;
+  spec.path = type.path;
+  spec.inputs = {source};
+  spec.maps = {AffineMap::getMultiDimIdentityMap(type.getRank(), context)};
+  SmallVector<AffineExpr> kept;
+  SmallVector<ExtentAttr> extents;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    spec.reduction.push_back(llvm::is_contained(reduced, dim));
+    if (spec.reduction.back())
+      continue;
+    kept.push_back(getAffineDimExpr(dim, context));
+    extents.push_back(type.extents[dim]);
+  }
+  SmallVector<StringAttr> path(type.path);
+  if (batch)
+    path.pop_back();
+  spec.outputMap = AffineMap::get(type.getRank(), 0, kept, context);
+  spec.init = fill(LogicalType(path, extents, init.getType()), init);
+  spec.batchReduced = batch;
+  return build(spec, body);
+}
+
+Value GenericBuilder::convertFloat(Value value, Type elementType) {
+  LogicalType type = LogicalType::of(value);
+  if (type.elementType == elementType)
+    return value;
+  bool wider = elementType.getIntOrFloatBitWidth() >
+               type.elementType.getIntOrFloatBitWidth();
+  type.elementType = elementType;
+  return elementwise(type, value, [&](OpBuilder &b, Location l, ValueRange x) {
+    if (wider)
+      return arith::ExtFOp::create(b, l, elementType, x[0]).getResult();
+    return arith::TruncFOp::create(b, l, elementType, x[0]).getResult();
+  });
+}

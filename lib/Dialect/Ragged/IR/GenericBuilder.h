@@ -1,0 +1,81 @@
+//===- GenericBuilder.h - Builds ragged.generic ------------------*- C++ -*-===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What the `generalize` methods of the named ops share: maps that align operands
+// with a result (R2), elementwise generics and reductions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef NESTED_LIB_DIALECT_RAGGED_IR_GENERICBUILDER_H
+#define NESTED_LIB_DIALECT_RAGGED_IR_GENERICBUILDER_H
+
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/PatternMatch.h"
+#include "nested/Dialect/Ragged/IR/Ragged.h"
+
+namespace nested::ragged {
+
+class GenericBuilder {
+public:
+  using Body = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location,
+                                              mlir::ValueRange)>;
+
+  GenericBuilder(mlir::RewriterBase &rewriter, mlir::Location loc)
+      : rewriter(rewriter), loc(loc), context(rewriter.getContext()) {}
+
+  /// Everything that a generic with one output is made of.
+  struct Spec {
+    llvm::SmallVector<ExtentAttr> dims;
+    llvm::SmallVector<bool> reduction;
+    llvm::SmallVector<mlir::StringAttr> path;
+    llvm::SmallVector<mlir::Value> inputs;
+    llvm::SmallVector<mlir::AffineMap> maps;
+    /// One list per input (empty: none); no lists at all: none has offsets.
+    llvm::SmallVector<llvm::SmallVector<ExtentAttr>> offsets;
+    mlir::Value init;
+    mlir::AffineMap outputMap;
+    bool batchReduced = false;
+  };
+  mlir::Value build(const Spec &spec, Body body);
+  /// The same with a region that is cloned from another op; the init's argument
+  /// is added to it.
+  mlir::Value build(const Spec &spec, mlir::Region &body);
+
+  /// Elementwise over all dims of `type`; inputs are aligned by `alignMap`.
+  mlir::Value elementwise(LogicalType type, mlir::ValueRange inputs, Body body);
+
+  /// Reduces `source` over the logical dims `reduced` (and, with `batch`, over the
+  /// last component of the path); `body` gets (element, accumulator).
+  mlir::Value reduce(mlir::Value source, llvm::ArrayRef<int64_t> reduced,
+                     bool batch, mlir::TypedAttr init, Body body);
+
+  /// R2: from the dims of `result` to those of `input`: trailing dims align, extent 1
+  /// repeats.
+  mlir::AffineMap alignMap(const LogicalType &input, const LogicalType &result);
+
+  mlir::Value empty(const LogicalType &type);
+  mlir::Value fill(const LogicalType &type, mlir::TypedAttr value);
+  /// `value` converted to another float type, elementwise; itself if it has it.
+  mlir::Value convertFloat(mlir::Value value, mlir::Type elementType);
+
+private:
+  template <typename Fill>
+  mlir::Value create(const Spec &spec, Fill fillBody);
+
+  mlir::RewriterBase &rewriter;
+  mlir::Location loc;
+  mlir::MLIRContext *context;
+};
+
+/// R6: the type that sums of `type` are accumulated in: at least f32.
+mlir::Type getAccumulatorType(mlir::Type type);
+/// A number as an attribute of an int or float type.
+mlir::TypedAttr getNumberAttr(mlir::Type type, double value);
+
+} // namespace nested::ragged
+
+#endif // NESTED_LIB_DIALECT_RAGGED_IR_GENERICBUILDER_H

@@ -12,6 +12,7 @@
 #include "nested/Pipelines/Register.h"
 
 #include "nested/Conversion/LoopsToLLVM/Passes.h"
+#include "nested/Dialect/Ragged/IR/Ragged.h"
 #include "nested/Pipelines/Phases.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -24,6 +25,7 @@ using namespace mlir;
 void nested::registerCompilerDialects(DialectRegistry &registry) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
+  registry.insert<ragged::RaggedDialect>();
 }
 
 void nested::registerAllNested(DialectRegistry &registry) {

@@ -19,3 +19,6 @@ using namespace nested::ragged;
 
 #define GET_OP_CLASSES
 #include "nested/Dialect/Ragged/IR/RaggedOps.cpp.inc"
+
+// What `SingleBlockImplicitTerminator` builds.
+void YieldOp::build(OpBuilder &, OperationState &) {}

@@ -12,6 +12,7 @@
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -86,8 +87,8 @@ void nested::buildToLLVM(OpPassManager &pm, const PhaseOptions &options) {
   // Strides come out of the pass before as affine expressions.
   pm.addPass(createLowerAffinePass());
   addCleanup(pm);
-  // Calls need the elements of vectors, so before vectors are LLVM's; descriptors
-  // need memref types, so before functions are LLVM's.
+  // Calls need the elements of vectors, so before vectors are LLVM's;
+  // descriptors need memref types, so before functions are LLVM's.
   pm.addPass(createBindServices());
   pm.addPass(createEmitKernelAbi());
   pm.addPass(createSCFToControlFlowPass());
@@ -110,8 +111,10 @@ void nested::buildToLLVM(OpPassManager &pm, const PhaseOptions &options) {
   pm.addPass(createConvertFuncToLLVMPass());
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
-  pm.addPass(createCanonicalizerPass());
-  pm.addPass(createCSEPass());
+  // Not on the module: the schedule must stay as it is.
+  OpPassManager &functions = pm.nest<LLVM::LLVMFuncOp>();
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
   pm.addPass(createVerifyLLVMPhase());
 }
 
@@ -133,7 +136,9 @@ std::optional<Phase> nested::symbolizePhase(StringRef name) {
   return static_cast<Phase>(it - std::begin(kPhaseNames));
 }
 
-std::string nested::listPhases() { return llvm::join(ArrayRef(kPhaseNames), ", "); }
+std::string nested::listPhases() {
+  return llvm::join(ArrayRef(kPhaseNames), ", ");
+}
 
 /// What the operations of a module say about its phase: the earliest phase
 /// that all of them can be in.
@@ -196,9 +201,9 @@ struct SetPhasePass
 } // namespace
 
 using PhaseBuilder = void (*)(OpPassManager &, const PhaseOptions &);
-static constexpr PhaseBuilder kBuilders[] = {
-    nullptr,      buildToGeneric, buildToKernels, buildToStructure,
-    buildToLoops, buildToLLVM};
+static constexpr PhaseBuilder kBuilders[] = {nullptr,        buildToGeneric,
+                                             buildToKernels, buildToStructure,
+                                             buildToLoops,   buildToLLVM};
 
 void nested::buildPhases(OpPassManager &pm, Phase from, Phase to,
                          const PhaseOptions &options) {
@@ -209,11 +214,10 @@ void nested::buildPhases(OpPassManager &pm, Phase from, Phase to,
 }
 
 namespace {
-struct PhasePipelineOptions
-    : public PassPipelineOptions<PhasePipelineOptions> {
-  Option<std::string> target{*this, "target",
-                             llvm::cl::desc("The target, as for nested-compile"),
-                             llvm::cl::init("cpu")};
+struct PhasePipelineOptions : public PassPipelineOptions<PhasePipelineOptions> {
+  Option<std::string> target{
+      *this, "target", llvm::cl::desc("The target, as for nested-compile"),
+      llvm::cl::init("cpu")};
   Option<bool> fuse{*this, "fuse",
                     llvm::cl::desc("Fuse operations into kernels"),
                     llvm::cl::init(true)};

@@ -171,8 +171,8 @@ struct SplitNumber {
   Value exponent, f;
 };
 SplitNumber split(const ElementwiseBuilder &b, Value x) {
-  Value small = b.compare(arith::CmpFPredicate::OLT, x,
-                          b.constant(kSmallestNormal));
+  Value small =
+      b.compare(arith::CmpFPredicate::OLT, x, b.constant(kSmallestNormal));
   x = b.select(small, b.mul(x, b.constant(8388608.0f)), x);
   Value bits = b.bitsOf(x);
   Value e = b.ashr(b.subi(bits, b.integer(0x3f3504f3)), 23);
@@ -183,10 +183,10 @@ SplitNumber split(const ElementwiseBuilder &b, Value x) {
 
 /// log(1 + f) - f + f * f / 2.
 Value logTail(const ElementwiseBuilder &b, Value f, Value square) {
-  Value p = b.polynomial(
-      f, {7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f,
-          -1.2420140846e-1f, 1.4249322787e-1f, -1.6668057665e-1f,
-          2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f});
+  Value p =
+      b.polynomial(f, {7.0376836292e-2f, -1.1514610310e-1f, 1.1676998740e-1f,
+                       -1.2420140846e-1f, 1.4249322787e-1f, -1.6668057665e-1f,
+                       2.0000714765e-1f, -2.4999993993e-1f, 3.3333331174e-1f});
   return b.mul(b.mul(p, square), f);
 }
 
@@ -234,8 +234,8 @@ Value sinOfQuarter(const ElementwiseBuilder &b, Value x, int32_t quarter) {
   Value s = b.polynomial(square, {2.86567956e-6f, -1.98559923e-4f,
                                   8.33338592e-3f, -1.66666672e-1f});
   s = b.fma(b.mul(s, square), r, r);
-  Value c = b.polynomial(square, {2.44677067e-5f, -1.38877297e-3f,
-                                  4.16666567e-2f, -0.5f});
+  Value c = b.polynomial(
+      square, {2.44677067e-5f, -1.38877297e-3f, 4.16666567e-2f, -0.5f});
   c = b.fma(c, square, b.constant(1.0f));
   Value q = b.bitsOf(shifted);
   if (quarter != 0)
@@ -312,10 +312,11 @@ struct ApproximateMath
       return isOneOf<math::Log1pOp, math::ExpM1Op, math::TanhOp, math::ErfOp,
                      math::ErfcOp>(name);
     });
-    patterns.add<Approximate<math::ExpOp>, Approximate<math::Exp2Op>,
-                 Approximate<math::LogOp>, Approximate<math::Log2Op>,
-                 ApproximateTrig<math::SinOp, 0>,
-                 ApproximateTrig<math::CosOp, 1>>(context);
+    patterns
+        .add<Approximate<math::ExpOp>, Approximate<math::Exp2Op>,
+             Approximate<math::LogOp>, Approximate<math::Log2Op>,
+             ApproximateTrig<math::SinOp, 0>, ApproximateTrig<math::CosOp, 1>>(
+            context);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

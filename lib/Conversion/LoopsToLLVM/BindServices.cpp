@@ -137,13 +137,12 @@ Value ServiceCalls::call(Location loc, unsigned index, Type type,
 
 Value ServiceCalls::callForElements(Location loc, unsigned index,
                                     VectorType type, ValueRange arguments) {
-  Value result = arith::ConstantOp::create(builder, loc, type,
-                                           builder.getZeroAttr(type));
+  Value result =
+      arith::ConstantOp::create(builder, loc, type, builder.getZeroAttr(type));
   for (int64_t i = 0; i < type.getNumElements(); ++i) {
     SmallVector<Value> elements;
     for (Value argument : arguments)
-      elements.push_back(
-          vector::ExtractOp::create(builder, loc, argument, i));
+      elements.push_back(vector::ExtractOp::create(builder, loc, argument, i));
     Value element = call(loc, index, type.getElementType(), elements);
     result = vector::InsertOp::create(builder, loc, element, result, i);
   }
@@ -174,8 +173,8 @@ Value ServiceCalls::callInLoop(Location loc, unsigned index, VectorType type,
     builder.setInsertionPointToStart(loop.getBody());
     SmallVector<Value> elements;
     for (Value buffer : buffers)
-      elements.push_back(memref::LoadOp::create(builder, loc, buffer,
-                                                loop.getInductionVar()));
+      elements.push_back(
+          memref::LoadOp::create(builder, loc, buffer, loop.getInductionVar()));
     Value element = call(loc, index, type.getElementType(), elements);
     memref::StoreOp::create(builder, loc, element, buffers[0],
                             loop.getInductionVar());
@@ -210,15 +209,15 @@ LogicalResult ServiceCalls::bind(Operation *op, StringRef name) {
       argument = arith::ExtFOp::create(builder, loc,
                                        like(computed, std::nullopt), argument);
     if (reshape)
-      argument = vector::ShapeCastOp::create(builder, loc,
-                                             like(computed, flat), argument);
+      argument = vector::ShapeCastOp::create(builder, loc, like(computed, flat),
+                                             argument);
   }
   Value result;
   if (!vectorType)
     result = call(loc, *index, computed, arguments);
   else if (flat <= kMaxUnrolledCalls)
-    result = callForElements(
-        loc, *index, cast<VectorType>(like(computed, flat)), arguments);
+    result = callForElements(loc, *index,
+                             cast<VectorType>(like(computed, flat)), arguments);
   else
     result = callInLoop(loc, *index, cast<VectorType>(like(computed, flat)),
                         arguments);
@@ -242,7 +241,8 @@ struct BindServices : public nested::impl::BindServicesBase<BindServices> {
     for (auto function : module.getOps<func::FuncOp>()) {
       SmallVector<std::pair<Operation *, StringRef>> work;
       function.walk([&](Operation *op) {
-        if (!isa<math::MathDialect>(op->getDialect()) && !isa<arith::RemFOp>(op))
+        if (!isa<math::MathDialect>(op->getDialect()) &&
+            !isa<arith::RemFOp>(op))
           return;
         StringRef name = getLibraryName(op);
         if (!name.empty())

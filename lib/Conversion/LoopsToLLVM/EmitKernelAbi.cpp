@@ -113,7 +113,8 @@ LogicalResult KernelWrapper::check() {
   if (auto bytes =
           kernel->getAttrOfType<IntegerAttr>(nested::kScratchBytesAttr)) {
     scratchBytes = bytes.getInt();
-    auto type = types.empty() ? MemRefType() : dyn_cast<MemRefType>(types.back());
+    auto type =
+        types.empty() ? MemRefType() : dyn_cast<MemRefType>(types.back());
     if (!type || type.getRank() != 1 || !type.getElementType().isInteger(8) ||
         !isFrameMemRef(type))
       return kernel.emitOpError("has '")
@@ -229,9 +230,9 @@ Value KernelWrapper::loadField(Value frame, FrameField field) {
 Value KernelWrapper::loadElement(Value array, unsigned index, Type type) {
   Location loc = kernel.getLoc();
   // Every field and element is 8 bytes.
-  Value address = LLVM::GEPOp::create(
-      builder, loc, pointer, builder.getI64Type(), array,
-      ArrayRef<LLVM::GEPArg>(static_cast<int32_t>(index)));
+  Value address =
+      LLVM::GEPOp::create(builder, loc, pointer, builder.getI64Type(), array,
+                          ArrayRef<LLVM::GEPArg>(static_cast<int32_t>(index)));
   return LLVM::LoadOp::create(builder, loc, type, address);
 }
 
@@ -241,9 +242,8 @@ void KernelWrapper::emitWrapper(StringRef name) {
   Type i64 = builder.getI64Type();
   auto wrapper = LLVM::LLVMFuncOp::create(
       builder, loc, name,
-      LLVM::LLVMFunctionType::get(
-          LLVM::LLVMVoidType::get(builder.getContext()),
-          {pointer, i64, i64, pointer}));
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
+                                  {pointer, i64, i64, pointer}));
   wrapper->setAttr(nested::kKernelAttr, builder.getUnitAttr());
   Block *entry = wrapper.addEntryBlock(builder);
   builder.setInsertionPointToStart(entry);
@@ -282,9 +282,9 @@ LogicalResult KernelWrapper::run() {
   rewriteBody();
   kernel.setSymName(name + ".body");
   kernel->removeAttr(nested::kKernelAttr);
-  kernel->setAttr("llvm.linkage",
-                  LLVM::LinkageAttr::get(kernel.getContext(),
-                                         LLVM::Linkage::Internal));
+  kernel->setAttr(
+      "llvm.linkage",
+      LLVM::LinkageAttr::get(kernel.getContext(), LLVM::Linkage::Internal));
   kernel->setAttr("passthrough", builder.getStrArrayAttr({"noinline"}));
   emitWrapper(name);
   return success();

@@ -13,18 +13,18 @@ include "mlir/Pass/PassBase.td"
 def ApproximateMath : Pass<"approximate-math", "::mlir::func::FuncOp"> {
   let summary = "Replace f32 math functions by polynomials";
   let description = [{
-    Computes `math.exp`, `exp2`, `log`, `log2`, `log1p`, `expm1`, `tanh`, `erf`
-    and `erfc` on f32 scalars and vectors with polynomials, so that they run in
-    vector registers. f16 and bf16 are computed in f32. Scalars and vectors get
+    Computes `math.exp`, `exp2`, `log`, `log2`, `log1p`, `expm1`, `tanh`, `erf`,
+    `erfc`, `sin` and `cos` on f32 scalars and vectors with polynomials, so that
+    they run in vector registers. f16 and bf16 are computed in f32. Scalars and vectors get
     the same polynomial, hence the same bits.
 
     Accuracy over all finite f32 (largest error, in units of the last place):
-    exp 1.2, exp2 1.2, log 1.0, log2 1.2, log1p 2.5, expm1 2.5, tanh 4.4, erf 4.6,
-    erfc 2.6. NaN stays NaN, infinities have the right limits, and results and
-    arguments below the smallest normal number are not flushed by exp, exp2,
-    log and log2.
+    exp 1.1, exp2 1.1, log 0.8, log2 1.3, log1p 2.5, expm1 2.4, tanh 4.4, erf 4.6,
+    erfc 2.6, sin and cos 1.5. NaN stays NaN, infinities have the right limits,
+    and results and arguments below the smallest normal number are not flushed.
+    sin and cos of a vector with an element beyond 48000 are left to a call.
 
-    What has no approximation that is good enough stays: f64, `sin`, `cos` and
+    What has no approximation that is good enough stays: f64, `atan`, `pow` and
     the rest. `bind-services` turns those into calls. Run it before
     `bind-services` and before vectors are lowered.
   }];

@@ -1,0 +1,44 @@
+//===- Object.h - From the LLVM dialect to an object file -------*- C++ -*-===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef NESTED_TARGET_OBJECT_H
+#define NESTED_TARGET_OBJECT_H
+
+#include "nested/Target/TargetSpec.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace llvm {
+class Module;
+} // namespace llvm
+
+namespace nested {
+
+struct ObjectOptions {
+  /// Of LLVM's optimizer: 0 to 3.
+  unsigned optLevel = 2;
+  /// Called at the end of "translate", "optimize" and "codegen".
+  std::function<void(llvm::StringRef step)> onStep;
+};
+
+/// Compiles a module in the llvm phase; its `ragged` operations are skipped.
+/// Exported are kernels and the slot of the services table, nothing else.
+/// Does not change the module.
+llvm::Expected<llvm::SmallVector<char, 0>>
+compileToObject(mlir::ModuleOp module, const TargetSpec &target,
+                const ObjectOptions &options = {});
+
+/// Rewrites what the target has no instructions for and LLVM would turn into
+/// calls of a run-time library: rounding, fused multiply-adds, f16 conversions.
+void expandUnsupportedFloatOps(llvm::Module &module,
+                               const llvm::TargetMachine &machine);
+
+} // namespace nested
+
+#endif // NESTED_TARGET_OBJECT_H

@@ -194,13 +194,15 @@ int main(int argc, char **argv) {
   options.fileName = input == "-" ? std::string("<stdin>") : input;
   if (showRemarks)
     options.onRemark = [](StringRef line) { errs() << line << "\n"; };
+  // LLD resets all options of the command line; none is read after this.
+  bool printTiming = timing;
   CompileReport report;
   bool isArtifact =
       job->kind == OutputKind::Artifact || job->kind == OutputKind::Header;
   Expected<Bytes> result =
       isArtifact ? compileToArtifact(*program, options, &report)
                  : lowerText(*program, job->phase, options, &report);
-  if (timing)
+  if (printTiming)
     printTimes(report);
   if (!result) {
     Status status = consumeStatus(result.takeError(), message);

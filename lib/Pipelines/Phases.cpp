@@ -8,6 +8,7 @@
 #include "nested/Pipelines/Phases.h"
 
 #include "nested/Conversion/LoopsToLLVM/Passes.h"
+#include "nested/Dialect/Ragged/Transforms/Passes.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -27,7 +28,18 @@ using namespace nested;
 
 /// Contract of `generic`: `ragged.generic` and a few algorithmic operations;
 /// shapes inferred; partitions explicit operands, one per tuple of extents.
-void nested::buildToGeneric(OpPassManager &pm, const PhaseOptions &options) {}
+void nested::buildToGeneric(OpPassManager &pm, const PhaseOptions &options) {
+  // Calls first: their symbols are the caller's from then on.
+  pm.addPass(ragged::createRaggedInlineCalls());
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(ragged::createRaggedVerifyTensor());
+  functions.addPass(ragged::createRaggedUnifySymbols());
+  functions.addPass(createCSEPass());
+  functions.addPass(ragged::createRaggedGeneralize());
+  functions.addPass(ragged::createRaggedFoldMoves());
+  functions.addPass(createCSEPass());
+  functions.addPass(ragged::createRaggedVerifyGeneric());
+}
 
 //===----------------------------------------------------------------------===//
 // generic -> kernels
@@ -35,7 +47,15 @@ void nested::buildToGeneric(OpPassManager &pm, const PhaseOptions &options) {}
 
 /// Contract of `kernels`: `ragged.kernel` operations, each with an iteration
 /// space, a grain and a tile shape; fusion is decided.
-void nested::buildToKernels(OpPassManager &pm, const PhaseOptions &options) {}
+void nested::buildToKernels(OpPassManager &pm, const PhaseOptions &options) {
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  ragged::RaggedFormKernelsOptions form;
+  form.fuse = options.fuse;
+  functions.addPass(ragged::createRaggedFormKernels(form));
+  // Loads were repeated per use, constants per tile.
+  functions.addPass(createCSEPass());
+  functions.addPass(ragged::createRaggedVerifyKernels());
+}
 
 //===----------------------------------------------------------------------===//
 // kernels -> structure

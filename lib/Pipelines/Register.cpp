@@ -13,6 +13,7 @@
 
 #include "nested/Conversion/LoopsToLLVM/Passes.h"
 #include "nested/Dialect/Ragged/IR/Ragged.h"
+#include "nested/Dialect/Ragged/Transforms/Passes.h"
 #include "nested/Pipelines/Phases.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -35,6 +36,7 @@ void nested::registerCompilerDialects(DialectRegistry &registry) {
 void nested::registerAllNested(DialectRegistry &registry) {
   registerCompilerDialects(registry);
   mlir::registerAllPasses();
+  ragged::registerRaggedPasses();
   registerLoopsToLLVMPasses();
   registerPhasePipelines();
 }

@@ -143,36 +143,36 @@ static Value combine(ReduceKind kind, OpBuilder &b, Location loc, Value x, Value
   llvm_unreachable("covered switch");
 }
 
-/// How many elements the reduction sees, per sample or (with `batch`) in all: a
-/// constant, or a value of type i64 without dims.
-static OpFoldResult countElements(ReduceOp op, RewriterBase &rewriter,
+/// How many elements a reduction sees: `value` times `factor`, or `factor` alone.
+/// The value has type i64 and no dims: an extent per sample or, with `batch`, the
+/// rows of all samples.
+struct ElementCount {
+  Value value;
+  int64_t factor = 1;
+};
+static ElementCount countElements(ReduceOp op, RewriterBase &rewriter,
                                   const LogicalType &result) {
   LogicalType source = LogicalType::of(op.getSource());
   ExtentAttr perSample = extent::constant(op.getContext(), 1);
-  int64_t columns = 1;
+  ElementCount count;
   for (int64_t dim : op.getDims()) {
-    perSample = extent::mul(perSample, source.extents[dim]);
-    columns *= source.extents[dim].getConstant().value_or(1);
+    if (std::optional<int64_t> size = source.extents[dim].getConstant())
+      count.factor *= *size;
+    else
+      perSample = extent::mul(perSample, source.extents[dim]);
   }
-  if (!op.getBatch()) {
-    if (perSample.isStatic())
-      return rewriter.getI64IntegerAttr(*perSample.getConstant());
+  if (op.getBatch()) {
+    auto type = cast<RaggedTensorType>(op.getSource().getType());
+    Value partition = PartitionOp::create(
+        rewriter, op.getLoc(), getPartitionType(type), op.getSource());
+    count.value = TotalOp::create(
+        rewriter, op.getLoc(),
+        RankedTensorType::get({}, rewriter.getI64Type()), partition);
+  } else if (!perSample.isStatic()) {
     Type type = LogicalType(result.path, {}, rewriter.getI64Type()).toType();
-    return ExtentOp::create(rewriter, op.getLoc(), type, perSample).getResult();
+    count.value = ExtentOp::create(rewriter, op.getLoc(), type, perSample);
   }
-  auto type = cast<RaggedTensorType>(op.getSource().getType());
-  Value partition = PartitionOp::create(
-      rewriter, op.getLoc(), getPartitionType(type), op.getSource());
-  Value rows = TotalOp::create(rewriter, op.getLoc(),
-                               RankedTensorType::get({}, rewriter.getI64Type()),
-                               partition);
-  if (columns == 1)
-    return rows;
-  GenericBuilder builder(rewriter, op.getLoc());
-  return builder.elementwise(
-      LogicalType::of(rows), rows, [&](OpBuilder &b, Location l, ValueRange x) {
-        return mul(b, l, x[0], number(b, l, x[0].getType(), columns));
-      });
+  return count;
 }
 
 FailureOr<SmallVector<Value>> ReduceOp::generalize(RewriterBase &rewriter) {
@@ -201,27 +201,30 @@ FailureOr<SmallVector<Value>> ReduceOp::generalize(RewriterBase &rewriter) {
                      getEmpty() == EmptyPolicy::Zero;
   LogicalType type = LogicalType::of(result);
   if (isMean || zeroIfEmpty) {
-    OpFoldResult count = countElements(*this, rewriter, type);
-    if (auto attr = dyn_cast<Attribute>(count)) {
-      int64_t n = cast<IntegerAttr>(attr).getInt();
-      if (n == 0)
-        result = builder.fill(type, getNumberAttr(wide, 0));
-      else if (isMean)
+    ElementCount count = countElements(*this, rewriter, type);
+    if (count.factor == 0) {
+      result = builder.fill(type, getNumberAttr(wide, 0));
+    } else if (!count.value) {
+      if (isMean)
         result = builder.elementwise(
             type, result, [&](OpBuilder &b, Location l, ValueRange x) -> Value {
-              return arith::DivFOp::create(b, l, x[0], number(b, l, wide, n));
+              return arith::DivFOp::create(b, l, x[0], number(b, l, wide, count.factor));
             });
     } else {
       result = builder.elementwise(
-          type, {result, cast<Value>(count)},
+          type, {result, count.value},
           [&](OpBuilder &b, Location l, ValueRange x) -> Value {
-            Value none = number(b, l, x[1].getType(), 0);
-            Value isEmpty = arith::CmpIOp::create(
-                b, l, arith::CmpIPredicate::eq, x[1], none);
+            Type i64 = x[1].getType();
+            Value isEmpty = arith::CmpIOp::create(b, l, arith::CmpIPredicate::eq,
+                                                  x[1], number(b, l, i64, 0));
             Value value = x[0];
-            if (isMean)
+            if (isMean) {
+              Value n = x[1];
+              if (count.factor != 1)
+                n = arith::MulIOp::create(b, l, n, number(b, l, i64, count.factor));
               value = arith::DivFOp::create(
-                  b, l, value, arith::SIToFPOp::create(b, l, wide, x[1]));
+                  b, l, value, arith::SIToFPOp::create(b, l, wide, n));
+            }
             return arith::SelectOp::create(b, l, isEmpty, number(b, l, wide, 0),
                                            value);
           });

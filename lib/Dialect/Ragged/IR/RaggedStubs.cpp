@@ -52,3 +52,22 @@ int64_t TileReduceOp::getBytesPerRow() { return 0; }
 LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &) {
   return success();
 }
+llvm::SmallVector<ExtentAttr> GenericOp::getDims() { return toExtents(getExtents()); }
+llvm::SmallVector<StringAttr> GenericOp::getPathNames() { return toPath(getPath()); }
+bool GenericOp::isReduction(unsigned dim) {
+  return cast<StringAttr>(getIterators()[dim]).getValue() == "reduction";
+}
+AffineMap GenericOp::getInputMap(unsigned i) {
+  return cast<AffineMapAttr>(getMaps()[i]).getValue();
+}
+AffineMap GenericOp::getOutputMap(unsigned i) {
+  return cast<AffineMapAttr>(getMaps()[getInputs().size() + i]).getValue();
+}
+llvm::SmallVector<ExtentAttr> GenericOp::getInputOffsets(unsigned i) {
+  if (!getOffsets())
+    return {};
+  return toExtents(cast<ArrayAttr>((*getOffsets())[i]));
+}
+SymbolBindings::SymbolBindings(FunctionOpInterface) {}
+const SymbolBinding *SymbolBindings::lookup(StringAttr) const { return nullptr; }
+LogicalResult nested::ragged::verifySymbols(FunctionOpInterface) { return success(); }

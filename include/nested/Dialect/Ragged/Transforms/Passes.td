@@ -1,0 +1,136 @@
+//===- Passes.td - passes from tensor to kernels -*- tablegen -*-===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef NESTED_RAGGED_PASSES
+#define NESTED_RAGGED_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+//===----------------------------------------------------------------------===//
+// tensor
+//===----------------------------------------------------------------------===//
+
+def RaggedInlineCalls : Pass<"ragged-inline-calls", "::mlir::ModuleOp"> {
+  let summary = "inline ragged.call, renaming the callee's symbols";
+  let description = [{
+    Replaces every `ragged.call` by the callee's body, in which the callee's symbols are
+    substituted by the caller's extents and symbols that the callee binds itself get fresh
+    names. Private functions that are left without uses are erased.
+
+    Guarantees: no `ragged.call`. A recursive call is an error.
+
+    (* example: test/Dialect/Ragged/Transforms/ragged-inline-calls.mlir *)
+  }];
+}
+
+def RaggedUnifySymbols : Pass<"ragged-unify-symbols", "::mlir::func::FuncOp"> {
+  let summary = "turn casts and slice bounds into checks at the entry";
+  let description = [{
+    1. `ragged.cast` from extent `e1` to `e2`: adds the check `e1 == e2` to the entry's `ragged.checks`, with
+       the location and reason of the cast, then renames one symbol to the other's extent in the
+       whole function, so that the two types are one. What the program declared for its arguments
+       is kept in `ragged.declared_type`.
+    2. `ragged.slice`: adds `0 <= start` and `start + size <= extent` unless the form of the extents
+       proves them.
+
+    A cast between extents of which neither is a symbol cannot be renamed and is an error.
+
+    Guarantees: no `ragged.cast`; types that the program needs to be equal are equal.
+
+    (* example: test/Dialect/Ragged/Transforms/ragged-unify-symbols.mlir *)
+  }];
+}
+
+def RaggedVerifyTensor : Pass<"ragged-verify-tensor", "::mlir::func::FuncOp"> {
+  let summary = "check the contract of the tensor phase";
+  let description = [{
+    Every symbol is bound by one value that dominates its uses; no op of a later phase.
+
+    (* example: test/Dialect/Ragged/Transforms/ragged-verify-tensor.mlir *)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// generic
+//===----------------------------------------------------------------------===//
+
+def RaggedGeneralize : Pass<"ragged-generalize", "::mlir::func::FuncOp"> {
+  let summary = "named ops become ragged.generic";
+  let description = [{
+    Calls `generalize` on every op with GeneralizableOpInterface, then replaces generics
+    without points (an extent that is constant 0) by their inits.
+
+    Requires: `--ragged-unify-symbols`. Guarantees: no op with that interface.
+
+    (* example: test/Dialect/Ragged/Transforms/ragged-generalize.mlir *)
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
+def RaggedFoldMoves : Pass<"ragged-fold-moves", "::mlir::func::FuncOp"> {
+  let summary = "take broadcasts, transposes and slices into the maps of their consumers";
+  let description = [{
+    A generic that yields its input unchanged only says where elements come from. Its consumers
+    read its input directly, through the composed map and the sum of the offsets. Moves that
+    are results of the function, or are used by an op that is not a generic, stay.
+
+    Guarantees: a generic's input is no move.
+
+    (* example: test/Dialect/Ragged/Transforms/ragged-fold-moves.mlir *)
+  }];
+}
+
+def RaggedVerifyGeneric : Pass<"ragged-verify-generic", "::mlir::func::FuncOp"> {
+  let summary = "check the contract of the generic phase";
+  let description = [{
+    Only `ragged.generic` and the algorithmic ops that it cannot express (gather, masked_select, nest,
+    structure as values) are left.
+
+    (* example: test/Dialect/Ragged/Transforms/ragged-verify-generic.mlir *)
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// kernels
+//===----------------------------------------------------------------------===//
+
+def RaggedFormKernels : Pass<"ragged-form-kernels", "::mlir::func::FuncOp"> {
+  let summary = "fuse generics into kernels: tile programs over rows";
+  let description = [{
+    1. Every generic gets its *row space*: the ragged extents of its parallel dims, in packed order of the
+       result, then those of its reduction dims. Dense programs make rows of their leading dim.
+    2. In program order, a generic joins the latest kernel of the same space that comes after
+       everything it reads; what it reads from that kernel it must read row by row, and not through
+       a fold. Gathers and constants are loads: they are repeated in each kernel that reads them.
+    3. Elementwise consumers of a fold's result that need nothing but extents are done where the
+       fold ends.
+    4. The kernel's region is written as linalg on tiles.
+
+    Each decision is a remark of category `ragged-fusion`: what was fused, and why not.
+
+    Requires: the generic phase. Guarantees: the kernels phase.
+
+    (* example: test/Dialect/Ragged/Transforms/ragged-form-kernels.mlir *)
+  }];
+  let options = [
+    Option<"fuse", "fuse", "bool", /*default=*/"true",
+           "Put more than one generic into a kernel">
+  ];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
+def RaggedVerifyKernels : Pass<"ragged-verify-kernels", "::mlir::func::FuncOp"> {
+  let summary = "check the contract of the kernels phase";
+  let description = [{
+    No `ragged.generic` and no gather outside of kernels; rule K1 is checked by the kernel's own verifier.
+
+    (* example: test/Dialect/Ragged/Transforms/ragged-verify-kernels.mlir *)
+  }];
+}
+
+#endif // NESTED_RAGGED_PASSES

@@ -1,0 +1,644 @@
+//===- KernelBuilder.cpp - Writes the tile program of a kernel ------------===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// From the generics of a KernelPlan to one `ragged.kernel`:
+//
+// 1. what the kernel reads becomes tile_read, tile_lookup, tile_coord, tile_extent, or a
+//    shared operand (dense, without row dims);
+// 2. a generic becomes linalg over [tile rows, its static dims];
+// 3. a generic that reduces row dims becomes the part of it that stays within a row,
+//    then tile_reduce;
+// 4. what is used outside is yielded.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelPlan.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace nested::ragged;
+
+namespace {
+class KernelBuilder {
+public:
+  KernelBuilder(RewriterBase &rewriter, Location loc, const KernelPlan &plan)
+      : b(rewriter), loc(loc), context(rewriter.getContext()), plan(plan) {}
+  LogicalResult run(StringRef name);
+
+private:
+  /// An operand of a linalg op: a tile (or a shared value), and the map to its dims
+  /// from [row, static iteration dims].
+  struct Operand {
+    Value value;
+    AffineMap map;
+  };
+
+  int64_t chooseTileRows();
+  SmallVector<Value> collectResults();
+  Value getInput(Value value);
+  RankedTensorType getTileType(const LogicalType &type, unsigned rowRank);
+  AffineMap getOperandMap(const GenericPlan &generic, const LogicalType &type,
+                          AffineMap map, unsigned rowRank, bool hasRow);
+  FailureOr<Operand> read(const GenericPlan &generic, Value value, AffineMap map,
+                          ArrayRef<ExtentAttr> offsets);
+  Value readRows(const GenericPlan &generic, Value value, AffineMap map,
+                 ArrayRef<ExtentAttr> offsets, Location at);
+  FailureOr<Value> lookup(const GenericPlan &generic, GatherOp gather, AffineMap map,
+                          ArrayRef<ExtentAttr> offsets);
+
+  LogicalResult emit(const GenericPlan &generic);
+  LogicalResult emitFold(const GenericPlan &generic);
+  FailureOr<Value> emitLinalg(const GenericPlan &generic, Value yielded, Value init,
+                              AffineMap outputMap, Operation *combiner);
+  Value emitMatmul(const GenericPlan &generic, ArrayRef<Operand> operands, Value init);
+  Value emptyTile(ArrayRef<int64_t> shape, Type type);
+  Value fillTile(ArrayRef<int64_t> shape, TypedAttr value);
+
+  /// Static iteration dims of a generic, in order: linalg dims 1, 2, ...
+  static SmallVector<unsigned> getInnerDims(const GenericPlan &generic);
+
+  RewriterBase &b;
+  Location loc;
+  MLIRContext *context;
+  const KernelPlan &plan;
+  int64_t tileRows = 0;
+  KernelOp kernel;
+  llvm::MapVector<Value, Value> inputs;
+  /// Values of the kernel's generics: tiles, or what a fold gives.
+  DenseMap<Value, Value> made;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+SmallVector<unsigned> KernelBuilder::getInnerDims(const GenericPlan &generic) {
+  GenericOp op = generic.getOp();
+  SmallVector<unsigned> inner;
+  for (unsigned dim = 0; dim < op.getDims().size(); ++dim)
+    if (!generic.getRowPosition(dim))
+      inner.push_back(dim);
+  return inner;
+}
+
+/// Tall enough to use weights many times from the cache, and small enough for all
+/// tiles of the kernel to stay in it. A multiple of the height of every register
+/// block (4, 6, 8, 12), since the last block runs to the end of the tile.
+int64_t KernelBuilder::chooseTileRows() {
+  constexpr int64_t mostRows = 48, leastRows = 24, mostBytes = 1 << 20;
+  int64_t rowBytes = 0;
+  for (const GenericPlan &generic : plan.generics) {
+    GenericOp op = generic.getOp();
+    for (Value result : op.getResults()) {
+      LogicalType type = LogicalType::of(result);
+      int64_t bytes = (type.elementType.getIntOrFloatBitWidth() + 7) / 8;
+      for (ExtentAttr extent : type.extents)
+        bytes *= extent.getConstant().value_or(1);
+      rowBytes += bytes;
+    }
+  }
+  if (plan.space.empty() && plan.path.empty())
+    return leastRows;
+  int64_t rows = rowBytes ? mostBytes / rowBytes : mostRows;
+  return std::clamp(rows / leastRows * leastRows, leastRows, mostRows);
+}
+
+RankedTensorType KernelBuilder::getTileType(const LogicalType &type, unsigned rowRank) {
+  SmallVector<int64_t> shape = {tileRows};
+  for (int64_t dim : ArrayRef(type.order).drop_front(rowRank))
+    shape.push_back(*type.extents[dim].getConstant());
+  return RankedTensorType::get(shape, type.elementType);
+}
+
+AffineMap KernelBuilder::getOperandMap(const GenericPlan &generic,
+                                       const LogicalType &type, AffineMap map,
+                                       unsigned rowRank, bool hasRow) {
+  SmallVector<unsigned> inner = getInnerDims(generic);
+  SmallVector<AffineExpr> exprs;
+  if (hasRow)
+    exprs.push_back(b.getAffineDimExpr(0));
+  for (int64_t dim : ArrayRef(type.order).drop_front(rowRank)) {
+    AffineExpr expr = map.getResult(dim);
+    if (auto d = dyn_cast<AffineDimExpr>(expr)) {
+      unsigned position = llvm::find(inner, d.getPosition()) - inner.begin();
+      expr = b.getAffineDimExpr(1 + position);
+    }
+    exprs.push_back(expr);
+  }
+  return AffineMap::get(1 + inner.size(), 0, exprs, context);
+}
+
+Value KernelBuilder::emptyTile(ArrayRef<int64_t> shape, Type type) {
+  return tensor::EmptyOp::create(b, loc, shape, type);
+}
+
+Value KernelBuilder::fillTile(ArrayRef<int64_t> shape, TypedAttr value) {
+  Value constant = arith::ConstantOp::create(b, loc, value);
+  Value empty = emptyTile(shape, value.getType());
+  return linalg::FillOp::create(b, loc, constant, empty).getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+Value KernelBuilder::getInput(Value value) {
+  Value &arg = inputs[value];
+  if (!arg) {
+    arg = kernel.getBody().front().addArgument(value.getType(), loc);
+    kernel.getInputsMutable().append(value);
+  }
+  return arg;
+}
+
+/// Rows of `value` in memory, for the rows of the tile.
+Value KernelBuilder::readRows(const GenericPlan &generic, Value value, AffineMap map,
+                              ArrayRef<ExtentAttr> offsets, Location at) {
+  LogicalType type = LogicalType::of(value);
+  unsigned rowRank = getRowRank(type, map, generic);
+  SmallVector<AffineExpr> coordinates;
+  SmallVector<ExtentAttr> rowOffsets;
+  ExtentAttr zero = extent::constant(context, 0);
+  for (int64_t dim : ArrayRef(type.order).take_front(rowRank)) {
+    AffineExpr expr = map.getResult(dim);
+    if (auto d = dyn_cast<AffineDimExpr>(expr))
+      expr = b.getAffineDimExpr(*generic.getRowPosition(d.getPosition()));
+    coordinates.push_back(expr);
+    rowOffsets.push_back(offsets.empty() ? zero : offsets[dim]);
+  }
+  RankedTensorType tileType = getTileType(type, rowRank);
+  SmallVector<int64_t> shape(tileType.getShape()), innerOffsets;
+  GenericOp op = generic.getOp();
+  for (auto [k, dim] : llvm::enumerate(ArrayRef(type.order).drop_front(rowRank))) {
+    innerOffsets.push_back(offsets.empty() ? 0 : *offsets[dim].getConstant());
+    // Without an offset a repeated dim is read whole: it has extent 1.
+    if (auto d = dyn_cast<AffineDimExpr>(map.getResult(dim)))
+      shape[k + 1] = *op.getDims()[d.getPosition()].getConstant();
+    else
+      shape[k + 1] = 1;
+  }
+  bool whole = shape == SmallVector<int64_t>(tileType.getShape());
+  bool hasOffsets = llvm::any_of(rowOffsets, [&](ExtentAttr e) { return e != zero; });
+  return TileReadOp::create(
+      b, at, RankedTensorType::get(shape, type.elementType), getInput(value),
+      kernel.getBody().getArgument(0),
+      AffineMap::get(plan.space.size(), 0, coordinates, context),
+      hasOffsets ? makeExtentsAttr(context, rowOffsets) : ArrayAttr(),
+      whole ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(innerOffsets), ValueRange{},
+      DenseI64ArrayAttr());
+}
+
+FailureOr<Value> KernelBuilder::lookup(const GenericPlan &generic, GatherOp gather,
+                                       AffineMap map, ArrayRef<ExtentAttr> offsets) {
+  LogicalType indices = LogicalType::of(gather.getIndices());
+  unsigned rank = indices.getRank();
+  for (ExtentAttr offset : offsets.drop_front(offsets.empty() ? 0 : rank))
+    if (offset.getConstant() != 0)
+      return gather.emitOpError("does not support reading a slice of the table's rows");
+  AffineMap indexMap = AffineMap::get(map.getNumDims(), 0,
+                                      map.getResults().take_front(rank), context);
+  Value rows = readRows(generic, gather.getIndices(), indexMap,
+                        offsets.empty() ? offsets : offsets.take_front(rank),
+                        gather.getLoc());
+  if (cast<RankedTensorType>(rows.getType()).getRank() != 1)
+    return gather.emitOpError("expected every dim of the index to be a row of the kernel");
+  auto table = cast<RankedTensorType>(gather.getTable().getType());
+  SmallVector<int64_t> shape = {tileRows};
+  llvm::append_range(shape, table.getShape().drop_front());
+  return TileLookupOp::create(b, gather.getLoc(),
+                              RankedTensorType::get(shape, table.getElementType()),
+                              getInput(gather.getTable()), rows, StringAttr())
+      .getResult();
+}
+
+FailureOr<KernelBuilder::Operand> KernelBuilder::read(const GenericPlan &generic,
+                                                      Value value, AffineMap map,
+                                                      ArrayRef<ExtentAttr> offsets) {
+  LogicalType type = LogicalType::of(value);
+  unsigned rowRank = getRowRank(type, map, generic);
+  AffineMap tileMap = getOperandMap(generic, type, map, rowRank, /*hasRow=*/true);
+  if (Value tile = made.lookup(value))
+    return Operand{tile, tileMap};
+  Operation *producer = value.getDefiningOp();
+  if (auto extentOp = dyn_cast_or_null<ExtentOp>(producer)) {
+    Value tile = TileExtentOp::create(
+        b, extentOp.getLoc(), RankedTensorType::get({tileRows}, b.getI64Type()),
+        kernel.getBody().getArgument(0), extentOp.getExtent());
+    return Operand{tile, tileMap};
+  }
+  if (auto gather = dyn_cast_or_null<GatherOp>(producer)) {
+    FailureOr<Value> tile = lookup(generic, gather, map, offsets);
+    if (failed(tile))
+      return failure();
+    return Operand{*tile, tileMap};
+  }
+  for (int64_t dim : ArrayRef(type.order).drop_front(rowRank))
+    if (!offsets.empty() && !offsets[dim].isStatic())
+      return generic.getOp().emitOpError(
+                 "does not support a start that varies per sample along a static dim: ")
+             << offsets[dim].str();
+  if (!type.isDense() || rowRank != 0)
+    return Operand{readRows(generic, value, map, offsets, value.getLoc()), tileMap};
+
+  // Dense, and the same for all rows.
+  Value shared = getInput(value);
+  if (llvm::any_of(offsets, [](ExtentAttr e) { return e.getConstant() != 0; })) {
+    GenericOp op = generic.getOp();
+    SmallVector<OpFoldResult> starts, sizes;
+    for (auto [dim, offset] : llvm::enumerate(offsets)) {
+      starts.push_back(b.getIndexAttr(*offset.getConstant()));
+      auto d = dyn_cast<AffineDimExpr>(map.getResult(dim));
+      sizes.push_back(
+          b.getIndexAttr(d ? *op.getDims()[d.getPosition()].getConstant() : 1));
+    }
+    SmallVector<OpFoldResult> strides(starts.size(), b.getIndexAttr(1));
+    shared = tensor::ExtractSliceOp::create(b, loc, shared, starts, sizes, strides);
+  }
+  return Operand{shared, getOperandMap(generic, type, map, 0, /*hasRow=*/false)};
+}
+
+//===----------------------------------------------------------------------===//
+// Computing
+//===----------------------------------------------------------------------===//
+
+/// The combiner `acc = op(acc, x)` of a reduction, where `x` does not depend on the
+/// accumulator; null if the region is not of that form.
+static Operation *matchCombiner(GenericOp op, Value &element) {
+  Block &body = op.getBody().front();
+  Value acc = body.getArguments().back();
+  Operation *combiner = body.getTerminator()->getOperand(0).getDefiningOp();
+  if (!combiner || combiner->getBlock() != &body || combiner->getNumOperands() != 2 ||
+      !acc.hasOneUse() || op->getNumResults() != 1)
+    return nullptr;
+  if (combiner->getOperand(0) == acc)
+    element = combiner->getOperand(1);
+  else if (combiner->getOperand(1) == acc)
+    element = combiner->getOperand(0);
+  else
+    return nullptr;
+  return combiner;
+}
+
+/// `linalg.matmul` if the generic is one on tiles; null otherwise.
+Value KernelBuilder::emitMatmul(const GenericPlan &generic, ArrayRef<Operand> operands,
+                                Value init) {
+  GenericOp op = generic.getOp();
+  Value element;
+  Operation *combiner = matchCombiner(op, element);
+  if (!combiner || !isa<arith::AddFOp, arith::AddIOp>(combiner) || operands.size() != 2)
+    return {};
+  Operation *product = element.getDefiningOp();
+  Block &body = op.getBody().front();
+  if (!isa_and_present<arith::MulFOp, arith::MulIOp>(product) ||
+      !llvm::is_contained(product->getOperands(), body.getArgument(0)) ||
+      !llvm::is_contained(product->getOperands(), body.getArgument(1)))
+    return {};
+  SmallVector<unsigned> inner = getInnerDims(generic);
+  if (inner.size() != 2)
+    return {};
+  auto isMap = [&](const Operand &operand, unsigned d0, unsigned d1) {
+    return operand.map == AffineMap::get(3, 0, {b.getAffineDimExpr(d0), b.getAffineDimExpr(d1)}, context);
+  };
+  unsigned k = op.isReduction(inner[0]) ? 1 : 2, m = 3 - k;
+  if (!op.isReduction(inner[k - 1]) || op.isReduction(inner[m - 1]))
+    return {};
+  Value lhs, rhs;
+  for (const Operand &operand : operands) {
+    if (isMap(operand, 0, k))
+      lhs = operand.value;
+    else if (isMap(operand, k, m))
+      rhs = operand.value;
+  }
+  if (!lhs || !rhs)
+    return {};
+  return linalg::MatmulOp::create(b, op.getLoc(), TypeRange{init.getType()},
+                                  ValueRange{lhs, rhs}, ValueRange{init})
+      .getResult(0);
+}
+
+/// The generic on tiles, into `init`. Without `combiner` the region yields `yielded`;
+/// with it, `combiner` of the accumulator and `yielded`.
+FailureOr<Value> KernelBuilder::emitLinalg(const GenericPlan &generic, Value yielded,
+                                           Value init, AffineMap outputMap,
+                                           Operation *combiner) {
+  GenericOp op = generic.getOp();
+  Block &body = op.getBody().front();
+  SmallVector<unsigned> inner = getInnerDims(generic);
+  SmallVector<Operand> operands;
+  IRMapping constants;
+  SmallVector<BlockArgument> args;
+  for (auto [i, value] : llvm::enumerate(op.getInputs())) {
+    BlockArgument arg = body.getArgument(i);
+    if (auto fill = value.getDefiningOp<FillOp>()) {
+      constants.map(arg, Value());
+      continue;
+    }
+    FailureOr<Operand> operand =
+        read(generic, value, op.getInputMap(i), op.getInputOffsets(i));
+    if (failed(operand))
+      return failure();
+    operands.push_back(*operand);
+    args.push_back(arg);
+  }
+  if (combiner && op.getInputs().size() == operands.size())
+    if (Value result = emitMatmul(generic, operands, init))
+      return result;
+
+  // Coordinates of rows are operands; those of other dims are linalg's.
+  llvm::MapVector<unsigned, Value> coordinates;
+  op.getBody().walk([&](IndexOp index) {
+    if (std::optional<unsigned> row = generic.getRowPosition(index.getDim()))
+      coordinates[*row] = Value();
+  });
+  AffineMap rowMap =
+      AffineMap::get(1 + inner.size(), 0, {b.getAffineDimExpr(0)}, context);
+  for (auto &[row, tile] : coordinates) {
+    tile = TileCoordOp::create(b, op.getLoc(),
+                               RankedTensorType::get({tileRows}, b.getI64Type()),
+                               kernel.getBody().getArgument(0), row);
+    operands.push_back({tile, rowMap});
+  }
+
+  SmallVector<Value> values;
+  SmallVector<AffineMap> maps;
+  for (const Operand &operand : operands) {
+    values.push_back(operand.value);
+    maps.push_back(operand.map);
+  }
+  maps.push_back(outputMap);
+  SmallVector<utils::IteratorType> iterators = {utils::IteratorType::parallel};
+  for (unsigned dim : inner)
+    iterators.push_back(op.isReduction(dim) ? utils::IteratorType::reduction
+                                            : utils::IteratorType::parallel);
+  auto fillBody = [&](OpBuilder &builder, Location l, ValueRange blockArgs) {
+    IRMapping mapping;
+    for (auto [i, value] : llvm::enumerate(op.getInputs()))
+      if (auto fill = value.getDefiningOp<FillOp>())
+        mapping.map(body.getArgument(i),
+                    arith::ConstantOp::create(builder, l, cast<TypedAttr>(fill.getValue()))
+                        .getResult());
+    for (auto [k, arg] : llvm::enumerate(args))
+      mapping.map(arg, blockArgs[k]);
+    mapping.map(body.getArguments().back(), blockArgs.back());
+    unsigned firstCoordinate = args.size();
+    for (Operation &inside : body.without_terminator()) {
+      if (&inside == combiner)
+        continue;
+      auto index = dyn_cast<IndexOp>(inside);
+      if (!index) {
+        builder.clone(inside, mapping);
+        continue;
+      }
+      Value value;
+      if (std::optional<unsigned> row = generic.getRowPosition(index.getDim())) {
+        unsigned k = std::distance(coordinates.begin(), coordinates.find(*row));
+        value = blockArgs[firstCoordinate + k];
+      } else {
+        unsigned k = llvm::find(inner, index.getDim()) - inner.begin();
+        value = linalg::IndexOp::create(builder, l, 1 + k);
+        value = arith::IndexCastOp::create(builder, l, builder.getI64Type(), value);
+      }
+      mapping.map(index.getResult(), value);
+    }
+    Value result = mapping.lookupOrDefault(yielded);
+    if (combiner) {
+      IRMapping last(mapping);
+      result = builder.clone(*combiner, last)->getResult(0);
+    }
+    linalg::YieldOp::create(builder, l, result);
+  };
+  return linalg::GenericOp::create(b, op.getLoc(), TypeRange{init.getType()}, values,
+                                   ValueRange{init}, maps, iterators, fillBody)
+      .getResult(0);
+}
+
+LogicalResult KernelBuilder::emit(const GenericPlan &generic) {
+  if (generic.isFold())
+    return emitFold(generic);
+  GenericOp op = generic.getOp();
+  if (op->getNumResults() != 1)
+    return op.emitOpError("does not support more than one result in a kernel");
+  b.setInsertionPointToEnd(&kernel.getBody().front());
+  loc = op.getLoc();
+  LogicalType type = LogicalType::of(op.getResult(0));
+  unsigned rowRank = generic.rowDims.size();
+  RankedTensorType tileType = getTileType(type, rowRank);
+  AffineMap outputMap =
+      getOperandMap(generic, type, op.getOutputMap(0), rowRank, /*hasRow=*/true);
+
+  bool reduces = false;
+  for (unsigned dim : getInnerDims(generic))
+    reduces |= op.isReduction(dim);
+  Value yielded = op.getBody().front().getTerminator()->getOperand(0);
+  Operation *combiner = nullptr;
+  Value initTile;
+  Value init = op.getInits()[0];
+  bool usesInit = !op.getBody().front().getArguments().back().use_empty();
+  if (auto fill = init.getDefiningOp<FillOp>(); fill && usesInit) {
+    initTile = fillTile(tileType.getShape(), cast<TypedAttr>(fill.getValue()));
+  } else if (!usesInit || init.getDefiningOp<EmptyOp>()) {
+    initTile = emptyTile(tileType.getShape(), tileType.getElementType());
+  } else {
+    FailureOr<Operand> operand = read(generic, init, op.getOutputMap(0), {});
+    if (failed(operand))
+      return failure();
+    initTile = operand->value;
+  }
+  if (reduces) {
+    Value element;
+    combiner = matchCombiner(op, element);
+    if (combiner)
+      yielded = element;
+  }
+  FailureOr<Value> result =
+      emitLinalg(generic, yielded, initTile, outputMap, combiner);
+  if (failed(result))
+    return failure();
+  made[op.getResult(0)] = *result;
+  return success();
+}
+
+LogicalResult KernelBuilder::emitFold(const GenericPlan &generic) {
+  GenericOp op = generic.getOp();
+  b.setInsertionPointToEnd(&kernel.getBody().front());
+  loc = op.getLoc();
+  Value element;
+  Operation *combiner = matchCombiner(op, element);
+  if (!combiner)
+    return op.emitOpError("expected a reduction over rows to combine its accumulator "
+                          "with one value by one op");
+  std::optional<TypedAttr> neutral = arith::getNeutralElement(combiner);
+  auto fill = op.getInits()[0].getDefiningOp<FillOp>();
+  if (!neutral || !fill || fill.getValue() != *neutral)
+    return op.emitOpError("expected a reduction over rows to start from a fill with "
+                          "the combiner's neutral element");
+
+  // Within a row: what is combined, with static dims reduced.
+  LogicalType type = LogicalType::of(op.getResult(0));
+  SmallVector<unsigned> inner = getInnerDims(generic);
+  SmallVector<int64_t> shape;
+  SmallVector<AffineExpr> exprs = {b.getAffineDimExpr(0)};
+  for (int64_t dim : ArrayRef(type.order).drop_front(generic.groups)) {
+    shape.push_back(*type.extents[dim].getConstant());
+    unsigned from = cast<AffineDimExpr>(op.getOutputMap(0).getResult(dim)).getPosition();
+    exprs.push_back(b.getAffineDimExpr(1 + (llvm::find(inner, from) - inner.begin())));
+  }
+  SmallVector<int64_t> tileShape = {tileRows};
+  llvm::append_range(tileShape, shape);
+  AffineMap outputMap = AffineMap::get(1 + inner.size(), 0, exprs, context);
+  bool reduces = inner.size() != shape.size();
+
+  Value tile;
+  auto arg = dyn_cast<BlockArgument>(element);
+  if (!reduces && arg && arg.getOwner() == &op.getBody().front() &&
+      !op.getInputs()[arg.getArgNumber()].getDefiningOp<FillOp>()) {
+    unsigned i = arg.getArgNumber();
+    FailureOr<Operand> operand =
+        read(generic, op.getInputs()[i], op.getInputMap(i), op.getInputOffsets(i));
+    if (failed(operand))
+      return failure();
+    // The element itself, at the same place: nothing to compute.
+    if (operand->map == outputMap)
+      tile = operand->value;
+  }
+  if (!tile) {
+    Value init = reduces ? fillTile(tileShape, *neutral)
+                         : emptyTile(tileShape, type.elementType);
+    FailureOr<Value> result =
+        emitLinalg(generic, element, init, outputMap, reduces ? combiner : nullptr);
+    if (failed(result))
+      return failure();
+    tile = *result;
+  }
+
+  // What follows where the fold ends.
+  SmallVector<GenericOp> chain;
+  if (auto it = plan.finalizers.find(op); it != plan.finalizers.end())
+    chain = it->second;
+  llvm::SetVector<Attribute> extents;
+  auto getExtent = [](Value value) -> Attribute {
+    if (auto extentOp = value.getDefiningOp<ExtentOp>())
+      return extentOp.getExtent();
+    if (auto total = value.getDefiningOp<TotalOp>())
+      return extent::product(value.getContext(),
+                             total.getPartition().getType().getExtents());
+    return {};
+  };
+  for (GenericOp next : chain)
+    for (Value input : next.getInputs())
+      if (Attribute extent = getExtent(input))
+        extents.insert(extent);
+  Value last = chain.empty() ? op.getResult(0) : chain.back().getResult(0);
+  Type lastType = LogicalType::of(last).elementType;
+  SmallVector<Attribute> extentList(extents.getArrayRef());
+  auto reduce = TileReduceOp::create(
+      b, loc, TypeRange{RankedTensorType::get(shape, lastType)}, ValueRange{tile},
+      b.getArrayAttr({*neutral}), b.getArrayAttr(extentList));
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Type element = type.elementType;
+    Block *combine = b.createBlock(&reduce.getCombine(), {}, {element, element}, {loc, loc});
+    IRMapping mapping;
+    bool accFirst = combiner->getOperand(0) == op.getBody().front().getArguments().back();
+    mapping.map(combiner->getOperand(0), combine->getArgument(accFirst ? 1 : 0));
+    mapping.map(combiner->getOperand(1), combine->getArgument(accFirst ? 0 : 1));
+    YieldOp::create(b, loc, b.clone(*combiner, mapping)->getResults());
+
+    SmallVector<Type> types = {element};
+    types.append(extents.size(), b.getI64Type());
+    Block *finalize = b.createBlock(&reduce.getFinalize(), {}, types,
+                                    SmallVector<Location>(types.size(), loc));
+    Value value = finalize->getArgument(0);
+    Value previous = op.getResult(0);
+    for (GenericOp next : chain) {
+      Block &body = next.getBody().front();
+      IRMapping inside;
+      for (auto [i, input] : llvm::enumerate(next.getInputs())) {
+        if (input == previous)
+          inside.map(body.getArgument(i), value);
+        else if (Attribute extent = getExtent(input))
+          inside.map(body.getArgument(i),
+                     finalize->getArgument(1 + (llvm::find(extents, extent) - extents.begin())));
+        else
+          inside.map(body.getArgument(i),
+                     arith::ConstantOp::create(
+                         b, next.getLoc(),
+                         cast<TypedAttr>(input.getDefiningOp<FillOp>().getValue()))
+                         .getResult());
+      }
+      for (Operation &each : body.without_terminator())
+        b.clone(each, inside);
+      value = inside.lookupOrDefault(body.getTerminator()->getOperand(0));
+      previous = next.getResult(0);
+    }
+    YieldOp::create(b, loc, value);
+  }
+  made[last] = reduce.getResult(0);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> KernelBuilder::collectResults() {
+  llvm::SmallPtrSet<Operation *, 16> inside;
+  SmallVector<Value> candidates;
+  for (const GenericPlan &generic : plan.generics) {
+    inside.insert(generic.op);
+    auto it = plan.finalizers.find(generic.op);
+    if (it == plan.finalizers.end()) {
+      llvm::append_range(candidates, generic.getOp().getResults());
+      continue;
+    }
+    inside.insert(it->second.begin(), it->second.end());
+    candidates.push_back(it->second.back()->getResult(0));
+  }
+  SmallVector<Value> results;
+  for (Value value : candidates)
+    if (llvm::any_of(value.getUsers(),
+                     [&](Operation *user) { return !inside.contains(user); }))
+      results.push_back(value);
+  return results;
+}
+
+LogicalResult KernelBuilder::run(StringRef name) {
+  constexpr int64_t chunkRows = 4096;
+  tileRows = chooseTileRows();
+  SmallVector<Value> results = collectResults();
+  unsigned groups = plan.hasFold ? plan.groups : plan.space.size();
+  kernel = KernelOp::create(
+      b, loc, TypeRange(ValueRange(results)), name, makeExtentsAttr(context, plan.space),
+      makePathAttr(context, plan.path), groups,
+      plan.batch ? UnitKind::Chunks : UnitKind::Groups, plan.batch ? chunkRows : 0,
+      tileRows, ValueRange{});
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.createBlock(&kernel.getBody(), {}, {TileType::get(context)}, {loc});
+    for (const GenericPlan &generic : plan.generics)
+      if (failed(emit(generic)))
+        return failure();
+    b.setInsertionPointToEnd(&kernel.getBody().front());
+    SmallVector<Value> yielded;
+    for (Value value : results)
+      yielded.push_back(made.lookup(value));
+    TileYieldOp::create(b, kernel.getLoc(), yielded);
+  }
+  for (auto [value, result] : llvm::zip_equal(results, kernel.getResults()))
+    value.replaceAllUsesExcept(result, kernel);
+  return success();
+}
+
+LogicalResult nested::ragged::buildKernel(RewriterBase &rewriter, Location loc,
+                                          const KernelPlan &plan, StringRef name) {
+  return KernelBuilder(rewriter, loc, plan).run(name);
+}

@@ -1,0 +1,337 @@
+//===- KernelPlan.cpp - Which generics make which kernels -----------------===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelPlan.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace nested::ragged;
+
+bool nested::ragged::isVirtual(Operation *op) {
+  return isa_and_present<GatherOp, FillOp, EmptyOp, ExtentOp>(op);
+}
+
+unsigned nested::ragged::getRowRank(const LogicalType &type, AffineMap map,
+                                    const GenericPlan &plan) {
+  unsigned rank = 0;
+  for (int64_t dim : type.order) {
+    auto expr = dyn_cast<AffineDimExpr>(map.getResult(dim));
+    bool isRow = type.isRagged(dim) ||
+                 (expr && plan.getRowPosition(expr.getPosition()));
+    if (!isRow)
+      break;
+    ++rank;
+  }
+  return rank;
+}
+
+bool nested::ragged::isReadByRow(const GenericPlan &plan, unsigned i) {
+  GenericOp op = plan.getOp();
+  LogicalType type = LogicalType::of(op.getInputs()[i]);
+  if (type.path != op.getPathNames())
+    return false;
+  AffineMap map = op.getInputMap(i);
+  unsigned rank = getRowRank(type, map, plan);
+  if (rank != plan.rowDims.size() || !op.getInputOffsets(i).empty())
+    return false;
+  for (unsigned k = 0; k < rank; ++k)
+    if (map.getResult(type.order[k]) !=
+        getAffineDimExpr(plan.rowDims[k], op.getContext()))
+      return false;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Row dims of one generic
+//===----------------------------------------------------------------------===//
+
+/// Iteration dims of constant extent that must be rows since they choose among rows of
+/// an input: a ragged dim of it, or a dim of an index.
+static llvm::SmallDenseSet<unsigned> getForcedRowDims(GenericOp op) {
+  llvm::SmallDenseSet<unsigned> forced;
+  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+    LogicalType type = LogicalType::of(input);
+    auto gather = input.getDefiningOp<GatherOp>();
+    int64_t indexRank =
+        gather ? LogicalType::of(gather.getIndices()).getRank() : 0;
+    for (auto [dim, expr] : llvm::enumerate(op.getInputMap(i).getResults()))
+      if (auto d = dyn_cast<AffineDimExpr>(expr))
+        if (type.isRagged(dim) || static_cast<int64_t>(dim) < indexRank)
+          forced.insert(d.getPosition());
+  }
+  return forced;
+}
+
+/// Without ragged dims and without a batch there would be one row: large dense values
+/// make rows of a leading dim, so that there are tiles to compute.
+static void addDenseRowDim(GenericOp op, GenericPlan &plan) {
+  constexpr int64_t largeRow = 512;
+  int64_t points = 1;
+  for (ExtentAttr extent : op.getDims())
+    points *= *extent.getConstant();
+  if (points <= largeRow)
+    return;
+  auto canBeRow = [&](unsigned dim) {
+    AffineExpr expr = getAffineDimExpr(dim, op.getContext());
+    for (unsigned i = 0; i < op.getInputs().size(); ++i)
+      for (auto [k, result] : llvm::enumerate(op.getInputMap(i).getResults()))
+        if (result == expr && k != 0)
+          return false;
+    return true;
+  };
+  AffineMap output = op.getOutputMap(0);
+  if (output.getNumResults() != 0) {
+    unsigned dim = cast<AffineDimExpr>(output.getResult(0)).getPosition();
+    if (canBeRow(dim)) {
+      plan.rowDims.push_back(dim);
+      plan.groups = 1;
+      return;
+    }
+  }
+  for (unsigned dim = 0; dim < op.getDims().size(); ++dim)
+    if (op.isReduction(dim) && canBeRow(dim)) {
+      plan.rowDims.push_back(dim);
+      return;
+    }
+}
+
+FailureOr<GenericPlan> nested::ragged::planGeneric(GenericOp op) {
+  GenericPlan plan;
+  plan.op = op;
+  SmallVector<ExtentAttr> dims = op.getDims();
+  llvm::SmallDenseSet<unsigned> forced = getForcedRowDims(op);
+  auto isRow = [&](unsigned dim) {
+    return !dims[dim].isStatic() || forced.contains(dim);
+  };
+  LogicalType result = LogicalType::of(op.getResult(0));
+  bool inner = false;
+  for (int64_t logical : result.order) {
+    unsigned dim =
+        cast<AffineDimExpr>(op.getOutputMap(0).getResult(logical)).getPosition();
+    if (!isRow(dim)) {
+      inner = true;
+      continue;
+    }
+    if (inner)
+      return op.emitOpError("does not support that dim ")
+             << logical << " of the result selects rows of an input but is stored "
+             << "after a dim that does not; move it to the front";
+    plan.rowDims.push_back(dim);
+  }
+  plan.groups = plan.rowDims.size();
+  for (unsigned dim = 0; dim < dims.size(); ++dim)
+    if (op.isReduction(dim) && isRow(dim))
+      plan.rowDims.push_back(dim);
+  if (plan.rowDims.empty() && op.getPath().empty())
+    addDenseRowDim(op, plan);
+  for (unsigned dim : plan.rowDims)
+    plan.space.push_back(dims[dim]);
+  if (op.getBatchReduced() && plan.groups != 0)
+    return op.emitOpError("does not support keeping a ragged dim while reducing over "
+                          "the batch");
+  return plan;
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Planner {
+public:
+  Planner(func::FuncOp func, bool fuse) : func(func), fuse(fuse) {}
+  FailureOr<std::vector<StepPlan>> run();
+
+private:
+  /// The step that makes a value: -1 for arguments and constants; of a virtual op
+  /// the latest of what it loads.
+  int getStep(Value value);
+  LogicalResult place(GenericOp op);
+  bool placeAsFinalizer(const GenericPlan &plan);
+  /// Why the generic cannot be part of step `step`; empty if it can.
+  std::string whyNot(const GenericPlan &plan, int step);
+
+  func::FuncOp func;
+  bool fuse;
+  std::vector<StepPlan> steps;
+  DenseMap<Operation *, int> stepOf;
+};
+} // namespace
+
+int Planner::getStep(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return -1;
+  if (auto it = stepOf.find(op); it != stepOf.end())
+    return it->second;
+  int step = -1;
+  for (Value operand : op->getOperands())
+    step = std::max(step, getStep(operand));
+  return step;
+}
+
+std::string Planner::whyNot(const GenericPlan &plan, int step) {
+  const KernelPlan &kernel = steps[step].kernel;
+  GenericOp op = plan.getOp();
+  if (steps[step].hostOp)
+    return "not a kernel";
+  if (kernel.path != op.getPathNames() || kernel.space != plan.space)
+    return "another iteration space";
+  if (plan.isFold() && kernel.hasFold &&
+      (kernel.groups != plan.groups || kernel.batch != op.getBatchReduced()))
+    return "folds over other groups";
+  SmallVector<Value> operands(op->getOperands());
+  for (auto [i, value] : llvm::enumerate(operands)) {
+    int made = getStep(value);
+    if (made > step)
+      return "reads what is made later";
+    if (made < step)
+      continue;
+    Operation *producer = value.getDefiningOp();
+    if (i >= op.getInputs().size()) {
+      // An init that is made here is made row by row, or there is no fold.
+      if (!kernel.lookup(producer) || kernel.isFold(producer) || plan.isFold())
+        return "starts from what the kernel folds";
+      continue;
+    }
+    if (!kernel.lookup(producer))
+      return "indexes by what the kernel makes";
+    if (kernel.isFold(producer))
+      return "reads what the kernel folds";
+    if (!isReadByRow(plan, i))
+      return "reads other rows of what the kernel makes";
+  }
+  return "";
+}
+
+/// Whether the generic yields one result elementwise from values without static
+/// reductions: what can be computed on a finished accumulator.
+static bool isElementwise(GenericOp op) {
+  if (op->getNumResults() != 1 || !op.getOutputMap(0).isIdentity() ||
+      op.getBatchReduced())
+    return false;
+  WalkResult walk = op.getBody().walk([](IndexOp) { return WalkResult::interrupt(); });
+  return !walk.wasInterrupted();
+}
+
+bool Planner::placeAsFinalizer(const GenericPlan &plan) {
+  GenericOp op = plan.getOp();
+  if (!fuse || !isElementwise(op))
+    return false;
+  // Its one input that is not an extent or a constant is a fold, or follows one.
+  Operation *fold = nullptr;
+  int step = -1;
+  for (auto [i, value] : llvm::enumerate(op.getInputs())) {
+    Operation *producer = value.getDefiningOp();
+    if (isa_and_present<ExtentOp, TotalOp>(producer))
+      continue;
+    if (auto fill = dyn_cast_or_null<FillOp>(producer))
+      continue;
+    if (fold || !producer || !value.hasOneUse() ||
+        !op.getInputMap(i).isIdentity() || !op.getInputOffsets(i).empty())
+      return false;
+    step = getStep(value);
+    if (step < 0 || steps[step].hostOp)
+      return false;
+    KernelPlan &kernel = steps[step].kernel;
+    if (kernel.isFold(producer))
+      fold = producer;
+    for (auto &[first, chain] : kernel.finalizers)
+      if (!chain.empty() && chain.back() == producer)
+        fold = first;
+    if (!fold)
+      return false;
+  }
+  if (!fold || fold->getNumResults() != 1)
+    return false;
+  KernelPlan &kernel = steps[step].kernel;
+  // Extents per sample belong to folds of samples, totals to folds of the batch.
+  for (Value value : op.getInputs()) {
+    Operation *producer = value.getDefiningOp();
+    if (isa<TotalOp>(producer) != kernel.batch && isa<TotalOp, ExtentOp>(producer))
+      return false;
+    if (auto total = dyn_cast<TotalOp>(producer))
+      if (!total.getPartition().getDefiningOp<PartitionOp>())
+        return false;
+  }
+  kernel.finalizers[fold].push_back(op);
+  stepOf[op] = step;
+  remark::passed(op.getLoc(), remark::RemarkOpts::name("Finalize")
+                                  .category("ragged-fusion"))
+      << remark::add("done where the fold ends");
+  return true;
+}
+
+LogicalResult Planner::place(GenericOp op) {
+  FailureOr<GenericPlan> plan = planGeneric(op);
+  if (failed(plan))
+    return failure();
+  if (placeAsFinalizer(*plan))
+    return success();
+  int earliest = -1;
+  for (Value operand : op->getOperands())
+    earliest = std::max(earliest, getStep(operand));
+  std::string why = "nothing before it";
+  if (fuse)
+    for (int step = steps.size() - 1; step >= std::max(earliest, 0); --step) {
+      if (steps[step].hostOp)
+        continue;
+      why = whyNot(*plan, step);
+      if (!why.empty())
+        continue;
+      KernelPlan &kernel = steps[step].kernel;
+      if (plan->isFold()) {
+        kernel.hasFold = true;
+        kernel.groups = plan->groups;
+        kernel.batch = op.getBatchReduced();
+      }
+      kernel.generics.push_back(*plan);
+      stepOf[op] = step;
+      remark::passed(op.getLoc(), remark::RemarkOpts::name("Fuse")
+                                      .category("ragged-fusion"))
+          << remark::add("fused into a kernel over ")
+              << remark::metric("space", formatExtents(kernel.space));
+      return success();
+    }
+  remark::missed(op.getLoc(), remark::RemarkOpts::name("NewKernel")
+                                  .category("ragged-fusion"))
+      << remark::reason("{0}", fuse ? why : "fusion is off");
+  StepPlan step;
+  step.kernel.path = op.getPathNames();
+  step.kernel.space = plan->space;
+  step.kernel.groups = plan->groups;
+  step.kernel.hasFold = plan->isFold();
+  step.kernel.batch = op.getBatchReduced();
+  step.kernel.generics.push_back(*plan);
+  stepOf[op] = steps.size();
+  steps.push_back(std::move(step));
+  return success();
+}
+
+FailureOr<std::vector<StepPlan>> Planner::run() {
+  for (Operation &op : func.getBody().front().without_terminator()) {
+    if (isVirtual(&op) || op.hasTrait<OpTrait::ConstantLike>())
+      continue;
+    if (auto generic = dyn_cast<GenericOp>(op)) {
+      if (failed(place(generic)))
+        return failure();
+      continue;
+    }
+    StepPlan step;
+    step.hostOp = &op;
+    stepOf[&op] = steps.size();
+    steps.push_back(std::move(step));
+  }
+  return std::move(steps);
+}
+
+FailureOr<std::vector<StepPlan>> nested::ragged::planKernels(func::FuncOp func,
+                                                             bool fuse) {
+  return Planner(func, fuse).run();
+}

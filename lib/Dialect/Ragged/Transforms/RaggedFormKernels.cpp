@@ -1,0 +1,104 @@
+//===- RaggedFormKernels.cpp - Fuse generics into kernels ---------------===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelPlan.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "nested/Dialect/Ragged/Transforms/Passes.h"
+
+namespace nested::ragged {
+#define GEN_PASS_DEF_RAGGEDFORMKERNELS
+#include "nested/Dialect/Ragged/Transforms/Passes.h.inc"
+} // namespace nested::ragged
+
+using namespace mlir;
+using namespace nested::ragged;
+
+namespace {
+struct RaggedFormKernels : nested::ragged::impl::RaggedFormKernelsBase<RaggedFormKernels> {
+  using Base::Base;
+  void runOnOperation() override;
+
+private:
+  void materializeLoads(IRRewriter &rewriter);
+};
+} // namespace
+
+/// A generic that yields its input unchanged.
+static Value createMove(IRRewriter &rewriter, Value value) {
+  LogicalType type = LogicalType::of(value);
+  MLIRContext *context = rewriter.getContext();
+  Location loc = value.getLoc();
+  Value init = EmptyOp::create(rewriter, loc, value.getType());
+  AffineMap identity = AffineMap::getMultiDimIdentityMap(type.getRank(), context);
+  SmallVector<StringRef> iterators(type.getRank(), "parallel");
+  auto op = GenericOp::create(
+      rewriter, loc, TypeRange{value.getType()}, ValueRange{value}, ValueRange{init},
+      makeExtentsAttr(context, type.extents), rewriter.getStrArrayAttr(iterators),
+      makePathAttr(context, type.path),
+      rewriter.getAffineMapArrayAttr({identity, identity}), ArrayAttr(), UnitAttr());
+  OpBuilder::InsertionGuard guard(rewriter);
+  Block *block = rewriter.createBlock(&op.getBody(), {},
+                                      {type.elementType, type.elementType}, {loc, loc});
+  YieldOp::create(rewriter, loc, block->getArgument(0));
+  return op.getResult(0);
+}
+
+/// What is a load for kernels but is read by another op has to be stored after all:
+/// results of the function, operands of ops that are no generics.
+void RaggedFormKernels::materializeLoads(IRRewriter &rewriter) {
+  getOperation().walk([&](Operation *op) {
+    if (isa<GenericOp>(op) || !op->getBlock() ||
+        !isa<func::FuncOp>(op->getBlock()->getParentOp()))
+      return;
+    for (OpOperand &operand : op->getOpOperands()) {
+      Operation *producer = operand.get().getDefiningOp();
+      bool constant = producer && producer->hasTrait<OpTrait::ConstantLike>() &&
+                      isa<func::ReturnOp>(op);
+      if (!isVirtual(producer) && !constant)
+        continue;
+      rewriter.setInsertionPoint(op);
+      operand.set(createMove(rewriter, operand.get()));
+    }
+  });
+}
+
+void RaggedFormKernels::runOnOperation() {
+  func::FuncOp func = getOperation();
+  if (func.isExternal())
+    return;
+  IRRewriter rewriter(&getContext());
+  materializeLoads(rewriter);
+  FailureOr<std::vector<StepPlan>> steps = planKernels(func, fuse);
+  if (failed(steps))
+    return signalPassFailure();
+
+  // The steps, in order, before the terminator; what they replace is dead then.
+  Block &block = func.getBody().front();
+  SmallVector<Operation *> old;
+  for (Operation &op : block.without_terminator())
+    if (isa<GenericOp>(op) || isVirtual(&op))
+      old.push_back(&op);
+  unsigned number = 0;
+  for (StepPlan &step : *steps) {
+    if (step.hostOp) {
+      step.hostOp->moveBefore(block.getTerminator());
+      continue;
+    }
+    rewriter.setInsertionPoint(block.getTerminator());
+    std::string name = (func.getName() + "_k" + Twine(number++)).str();
+    Location loc = step.kernel.generics.front().op.getLoc();
+    if (failed(buildKernel(rewriter, loc, step.kernel, name)))
+      return signalPassFailure();
+  }
+  for (Operation *op : llvm::reverse(old)) {
+    op->dropAllUses();
+    op->erase();
+  }
+}

@@ -1,0 +1,147 @@
+//===- RaggedUnifySymbols.cpp - Casts and slice bounds become entry checks -===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "nested/Dialect/Ragged/Transforms/Passes.h"
+
+namespace nested::ragged {
+#define GEN_PASS_DEF_RAGGEDUNIFYSYMBOLS
+#include "nested/Dialect/Ragged/Transforms/Passes.h.inc"
+} // namespace nested::ragged
+
+using namespace mlir;
+using namespace nested::ragged;
+
+namespace {
+struct RaggedUnifySymbols : nested::ragged::impl::RaggedUnifySymbolsBase<RaggedUnifySymbols> {
+  void runOnOperation() override;
+
+private:
+  LogicalResult unify(CastOp cast);
+  void checkSlice(SliceOp slice);
+  void rename(StringAttr symbol, ExtentAttr extent);
+  void addCheck(CheckKind kind, ExtentAttr lhs, ExtentAttr rhs,
+                ArrayRef<StringAttr> path, StringRef what, Location where);
+
+  SmallVector<Attribute> checks;
+};
+} // namespace
+
+void RaggedUnifySymbols::addCheck(CheckKind kind, ExtentAttr lhs, ExtentAttr rhs,
+                                  ArrayRef<StringAttr> path, StringRef what,
+                                  Location where) {
+  Attribute check = getCheckAttr(kind, lhs, rhs, path, what, where);
+  if (!llvm::is_contained(checks, check))
+    checks.push_back(check);
+}
+
+/// Replaces `symbol` in all types and attributes of the function. Checks and the
+/// declared types of arguments keep it: they speak of what the caller gives.
+void RaggedUnifySymbols::rename(StringAttr symbol, ExtentAttr extent) {
+  func::FuncOp func = getOperation();
+  AttrTypeReplacer replacer;
+  replacer.addReplacement(
+      [&](ExtentAttr old) -> std::optional<std::pair<Attribute, WalkResult>> {
+        ExtentAttr now = extent::substitute(old, [&](StringAttr name) {
+          return name == symbol ? extent : ExtentAttr();
+        });
+        return std::make_pair(Attribute(now), WalkResult::skip());
+      });
+  for (BlockArgument arg : func.getArguments()) {
+    unsigned i = arg.getArgNumber();
+    if (!func.getArgAttr(i, kDeclaredTypeAttr) &&
+        replacer.replace(arg.getType()) != arg.getType())
+      func.setArgAttr(i, kDeclaredTypeAttr, TypeAttr::get(arg.getType()));
+  }
+  ArrayAttr argAttrs = func.getArgAttrsAttr();
+  replacer.recursivelyReplaceElementsIn(func, /*replaceAttrs=*/true,
+                                        /*replaceLocs=*/false,
+                                        /*replaceTypes=*/true);
+  if (argAttrs)
+    func.setArgAttrsAttr(argAttrs);
+}
+
+LogicalResult RaggedUnifySymbols::unify(CastOp cast) {
+  std::string reason = cast.getReason().value_or("").str();
+  for (int64_t dim = 0;; ++dim) {
+    // Renaming changes the types under us: look again each time.
+    auto from = mlir::cast<RaggedTensorType>(cast.getSource().getType());
+    auto to = mlir::cast<RaggedTensorType>(cast.getResult().getType());
+    if (dim == from.getRank())
+      break;
+    ExtentAttr lhs = from.getExtents()[dim], rhs = to.getExtents()[dim];
+    if (lhs == rhs)
+      continue;
+    // What was unified before is only known by its new name here; the check of
+    // the first cast and this one together say that all are equal.
+    addCheck(CheckKind::EQ, lhs, rhs, from.getPath(), reason, cast.getLoc());
+    SymbolBindings bindings(getOperation());
+    auto canRename = [&](ExtentAttr extent) {
+      if (!extent.isSymbol())
+        return false;
+      const SymbolBinding *binding = bindings.lookup(extent.getName());
+      return binding && !binding->isFromData();
+    };
+    auto mentions = [](ExtentAttr extent, ExtentAttr symbol) {
+      llvm::SmallSetVector<StringAttr, 4> names;
+      extent.getSymbols(names);
+      return names.contains(symbol.getName());
+    };
+    // The symbol on the source's side gives way: the other is what the program
+    // wanted the type to be.
+    if (canRename(lhs) && !mentions(rhs, lhs)) {
+      rename(lhs.getName(), rhs);
+    } else if (canRename(rhs) && !mentions(lhs, rhs)) {
+      rename(rhs.getName(), lhs);
+    } else {
+      return cast.emitOpError("cannot make ")
+             << lhs.str() << " and " << rhs.str()
+             << " one extent: expected one of them to be the length of an "
+                "argument";
+    }
+  }
+  if (cast.getSource().getType() != cast.getResult().getType())
+    return cast.emitOpError("expected types that differ in extents only, but got ")
+           << cast.getSource().getType() << " and " << cast.getResult().getType();
+  cast.getResult().replaceAllUsesWith(cast.getSource());
+  cast.erase();
+  return success();
+}
+
+void RaggedUnifySymbols::checkSlice(SliceOp slice) {
+  LogicalType type = LogicalType::of(slice.getSource());
+  ExtentAttr size = type.extents[slice.getDim()];
+  ExtentAttr zero = extent::constant(&getContext(), 0);
+  ExtentAttr stop = extent::add(slice.getStart(), slice.getSize());
+  std::string reason = slice.getReason().value_or("slice").str();
+  auto require = [&](ExtentAttr lhs, ExtentAttr rhs) {
+    if (!extent::isKnownLE(lhs, rhs))
+      addCheck(CheckKind::LE, lhs, rhs, type.path, reason, slice.getLoc());
+  };
+  require(zero, slice.getStart());
+  require(zero, slice.getSize());
+  require(stop, size);
+}
+
+void RaggedUnifySymbols::runOnOperation() {
+  func::FuncOp func = getOperation();
+  if (!isEntry(func))
+    return;
+  checks.clear();
+  if (auto known = func->getAttrOfType<ArrayAttr>(kChecksAttr))
+    checks.append(known.begin(), known.end());
+  SmallVector<CastOp> casts;
+  func.walk([&](CastOp cast) { casts.push_back(cast); });
+  for (CastOp cast : casts)
+    if (failed(unify(cast)))
+      return signalPassFailure();
+  func.walk([&](SliceOp slice) { checkSlice(slice); });
+  if (checks.empty())
+    return;
+  func->setAttr(kChecksAttr, ArrayAttr::get(&getContext(), checks));
+}

@@ -1,0 +1,114 @@
+//===- Grains.cpp - Cutting work into grains ------------------------------===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Grains.h"
+#include "Plan.h"
+
+#include <algorithm>
+
+using namespace nested::rt;
+
+Grains::Grains(const Step &step, const Structure &structure)
+    : step(step), kind(step.units.kind) {
+  const Units &units = step.units;
+  if (units.rowTable >= 0) {
+    numRows = structure.totals[units.rowTable];
+    rowOffsets = structure.tables[units.rowTable];
+    instances = structure.entries[units.rowTable] - 1;
+  }
+  switch (kind) {
+  case Units::Kind::Single:
+    break;
+  case Units::Kind::Chunks:
+    numUnits = ceilDiv(numRows, units.rows);
+    break;
+  case Units::Kind::Groups:
+    numUnits = instances;
+    if (units.unitTable >= 0) {
+      numUnits = structure.totals[units.unitTable];
+      unitOffsets = structure.tables[units.unitTable];
+    }
+    break;
+  }
+}
+
+int64_t Grains::count(int64_t threads) const {
+  if (numUnits <= 1 || threads <= 1)
+    return std::min<int64_t>(numUnits, 1);
+  // What a thread does in some 50 microseconds is worth handing out.
+  constexpr double worthwhile = 5e5;
+  double rowCost = std::max(step.flopsPerRow + 4 * step.bytesPerRow, 16.0);
+  double grainRows =
+      std::max(static_cast<double>(step.tileRows), worthwhile / rowCost);
+  double weight = static_cast<double>(numRows) + static_cast<double>(numUnits);
+  double count =
+      std::min({weight / grainRows, 8.0 * static_cast<double>(threads),
+                static_cast<double>(numUnits)});
+  return std::max<int64_t>(1, static_cast<int64_t>(count));
+}
+
+/// floor(total * part / parts) without overflow; part <= parts.
+static int64_t share(int64_t total, int64_t part, int64_t parts) {
+  return total / parts * part + total % parts * part / parts;
+}
+
+int64_t Grains::boundary(int64_t grain, int64_t count) const {
+  if (grain >= count)
+    return numUnits;
+  if (kind != Units::Kind::Groups)
+    return share(numUnits, grain, count);
+  // The weight of a unit is its rows and one more, so that units without rows
+  // count too. Offsets of units and rows together are then offsets of weight.
+  auto unitsBefore = [&](int64_t i) {
+    return unitOffsets ? unitOffsets[i] : i;
+  };
+  auto weightBefore = [&](int64_t i) { return rowOffsets[i] + unitsBefore(i); };
+  int64_t target = share(weightBefore(instances), grain, count);
+  int64_t low = 0, high = instances; // weightBefore(low) <= target < ...(high)
+  while (high - low > 1) {
+    int64_t middle = low + (high - low) / 2;
+    if (weightBefore(middle) <= target)
+      low = middle;
+    else
+      high = middle;
+  }
+  int64_t units = unitsBefore(low + 1) - unitsBefore(low);
+  if (units == 0)
+    return unitsBefore(low);
+  int64_t weight = (rowOffsets[low + 1] - rowOffsets[low]) / units + 1;
+  int64_t inside = (target - weightBefore(low)) / weight;
+  return unitsBefore(low) + std::min(inside, units);
+}
+
+void nested::rt::planSteps(nested_plan_t &plan) {
+  const Entry &entry = *plan.entry;
+  plan.steps.resize(entry.steps.size());
+  for (size_t s = 0; s < entry.steps.size(); ++s) {
+    const Step &step = entry.steps[s];
+    PlannedStep &planned = plan.steps[s];
+    planned.grains = 1;
+    if (step.op == Step::Op::Launch) {
+      Grains grains(step, plan.structure);
+      planned.rows = grains.rows();
+      planned.units = grains.units();
+      // Totals from data are bounds here; a run may use fewer grains.
+      planned.grains = grains.count(plan.workers());
+      planned.flops = step.flopsPerRow * static_cast<double>(planned.rows);
+      planned.bytes = step.bytesPerRow * static_cast<double>(planned.rows);
+    } else if (step.op == Step::Op::Copy) {
+      const Buffer &from = entry.buffer(step.from);
+      planned.rows = from.kind == Buffer::Kind::Arg ? plan.args[from.index].rows
+                     : from.kind == Buffer::Kind::Result
+                         ? plan.results[from.index].rows
+                         : plan.structure.rows(from.rows);
+      planned.bytes = 2.0 * static_cast<double>(planned.rows) *
+                      static_cast<double>(from.rowBytes);
+    }
+    plan.flops += planned.flops;
+    plan.bytesMoved += planned.bytes;
+  }
+}

@@ -68,10 +68,11 @@ cl::opt<bool>
     showRemarks("remarks", cl::cat(category),
                 cl::desc("Print what was optimized, and what was not, "
                          "and why"));
-cl::opt<unsigned> optLevel("llvm-opt", cl::value_desc("level"), cl::init(2),
-                           cl::cat(category),
-                           cl::desc("Level of LLVM's optimizer, 0 to 3 "
-                                    "(default: 2)"));
+cl::opt<unsigned>
+    optLevel("llvm-opt", cl::value_desc("level"), cl::init(1),
+             cl::cat(category),
+             cl::desc("LLVM's optimizer: 0 none, 1 what kernels profit "
+                      "from (default), 2 and 3 its -O2 and -O3"));
 
 enum class OutputKind { Artifact, Header, Text, Object };
 

@@ -43,8 +43,8 @@ struct CompileOptions {
   bool stripIR = false;
   /// Whether operations may be fused into one kernel.
   bool fuse = true;
-  /// Of LLVM's optimizer: 0 to 3.
-  unsigned optLevel = 2;
+  /// Of LLVM: 0 nothing, 1 what kernels profit from, 2 and 3 its own -O2, -O3.
+  unsigned optLevel = 1;
   /// What diagnostics call the text.
   std::string fileName = "<program>";
   /// Gets each optimization remark as one line; null: there are none.

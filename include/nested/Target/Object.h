@@ -21,8 +21,8 @@ class Module;
 namespace nested {
 
 struct ObjectOptions {
-  /// Of LLVM's optimizer: 0 to 3.
-  unsigned optLevel = 2;
+  /// Of LLVM: 0 nothing, 1 what kernels profit from, 2 and 3 its own -O2, -O3.
+  unsigned optLevel = 1;
   /// Called at the end of "translate", "optimize" and "codegen".
   std::function<void(llvm::StringRef step)> onStep;
 };

@@ -55,10 +55,20 @@ static int finish(const nested_compile_options *given, char **bytes,
   nested_compile_options known;
   CompileOptions options = readOptions(given, known);
   CompileReport report;
-  Expected<Bytes> result = run(options, &report);
   Status status = Status::Ok;
-  std::string message = report.diagnostics;
-  if (result) {
+  std::string message;
+  auto fail = [&](llvm::Error error) {
+    *bytes = nullptr;
+    *size = 0;
+    status = consumeStatus(std::move(error), message);
+  };
+  Expected<Bytes> result = Bytes();
+  if (llvm::Error error = checkOptions(options)) {
+    fail(std::move(error));
+    if (status == Status::UserError)
+      status = Status::BadCommandLine;
+  } else if ((result = run(options, &report))) {
+    message = report.diagnostics;
     *bytes = copyBytes(result->data(), result->size());
     *size = result->size();
     if (!*bytes) {
@@ -66,9 +76,7 @@ static int finish(const nested_compile_options *given, char **bytes,
       message = "out of memory";
     }
   } else {
-    *bytes = nullptr;
-    *size = 0;
-    status = consumeStatus(result.takeError(), message);
+    fail(result.takeError());
   }
   if (known.on_timing)
     for (const PhaseTime &time : report.times)

@@ -54,6 +54,13 @@ private:
 
 } // namespace
 
+Error nested::checkOptions(const CompileOptions &options) {
+  if (options.optLevel > 3)
+    return makeUserError("LLVM's optimizer has levels 0 to 3, but got " +
+                         llvm::Twine(options.optLevel));
+  return TargetSpec::parse(options.target).takeError();
+}
+
 static std::string print(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream os(text);

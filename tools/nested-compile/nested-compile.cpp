@@ -179,13 +179,6 @@ int main(int argc, char **argv) {
   Expected<Job> job = planJob();
   if (!job)
     return fail(Status::BadCommandLine, toString(job.takeError()));
-  std::string message;
-  Expected<std::string> program = readProgram();
-  if (!program) {
-    Status status = consumeStatus(program.takeError(), message);
-    return fail(status, message);
-  }
-
   CompileOptions options;
   options.target = target;
   options.entry = entry;
@@ -195,6 +188,18 @@ int main(int argc, char **argv) {
   options.fileName = input == "-" ? std::string("<stdin>") : input;
   if (showRemarks)
     options.onRemark = [](StringRef line) { errs() << line << "\n"; };
+  std::string message;
+  if (Error error = checkOptions(options)) {
+    Status status = consumeStatus(std::move(error), message);
+    return fail(status == Status::UserError ? Status::BadCommandLine : status,
+                message);
+  }
+  Expected<std::string> program = readProgram();
+  if (!program) {
+    Status status = consumeStatus(program.takeError(), message);
+    return fail(status, message);
+  }
+
   // LLD resets all options of the command line; none is read after this.
   bool printTiming = timing;
   CompileReport report;

@@ -51,6 +51,10 @@ struct CompileOptions {
   std::function<void(llvm::StringRef)> onRemark;
 };
 
+/// Whether the options have values that there are; the functions below check it
+/// too, but then it is a mistake like any other.
+llvm::Error checkOptions(const CompileOptions &options);
+
 /// How long a part of a compilation took.
 struct PhaseTime {
   std::string name;

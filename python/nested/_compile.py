@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Calling the compiler: text to artifacts and to phases."""
+
+from __future__ import annotations
+
+import linecache
+import re
+from typing import Any
+
+from ._errors import CompileError, NestedError
+
+_LOCATION = re.compile(r"^(?:loc\()?\"?([^\s\":]+)\"?:(\d+):(\d+)\)?:? ")
+
+
+def _core() -> Any:
+    try:
+        from . import _core as core
+    except ImportError as error:
+        raise CompileError(
+            "this installation runs compiled programs, but has no compiler; install the package "
+            f"nested ({error})"
+        ) from None
+    return core
+
+
+def phases() -> list[str]:
+    """Names of the phases that a program goes through."""
+    return [name.strip() for name in _core().phases().split(",")]
+
+
+def explain(diagnostics: str) -> str:
+    """Diagnostics with the user's source under the lines that name it."""
+    lines = []
+    for line in diagnostics.rstrip().splitlines():
+        lines.append(line)
+        match = _LOCATION.match(line)
+        source = linecache.getline(match[1], int(match[2])).rstrip() if match else ""
+        if match and source:
+            lines.append("    " + source.strip())
+    return "\n".join(lines)
+
+
+def _result(outcome: tuple, what: str) -> tuple[bytes, list[str]]:
+    status, data, diagnostics, remarks, _ = outcome
+    if status == 2:
+        raise ValueError(diagnostics.strip())
+    if status == 3:
+        raise OSError(diagnostics.strip())
+    if status == 4:
+        raise NestedError(f"the compiler broke on {what}; please report it:\n{diagnostics}")
+    if status != 0:
+        raise CompileError(f"{what} can't be compiled:\n{explain(diagnostics)}")
+    return data, remarks
+
+
+def compile_text(
+    text: str, name: str, target: str = "cpu", strip_ir: bool = False, fuse: bool = True
+) -> tuple[bytes, list[str]]:
+    """An artifact from program text, and the remarks of the compiler. CompileError."""
+    core = _core()
+    return _result(core.compile(text, target, f"<{name}>", strip_ir, not fuse), name)
+
+
+def lower_text(text: str, phase: str, name: str, target: str = "cpu", fuse: bool = True) -> bytes:
+    """A phase of a program: text (an object file for "object"). CompileError, ValueError."""
+    core = _core()
+    return _result(core.lower(text, phase, target, f"<{name}>", not fuse), name)[0]

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The program that a trace records, and its text.
+
+A :class:`Trace` is one function: arguments, a straight line of ops, results. Nothing is
+printed before the end, so that ops whose results nobody uses are left out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any, Callable, Sequence
+
+import numpy as np
+
+from . import _dims
+from ._dims import Extent
+from ._dtypes import name_of
+from ._errors import UNKNOWN, Location, ShapeError, user_location
+
+Dims = tuple
+
+
+def type_text(dims: Sequence[Extent], dtype: np.dtype, batched: bool) -> str:
+    """A type as the compiler reads it. ``batched``: one element per sample."""
+    element = name_of(dtype)
+    if batched:
+        return f"!ragged.tensor<[{', '.join(map(str, dims))}], {element}>"
+    return "tensor<" + "".join(f"{d}x" for d in dims) + element + ">"
+
+
+class Value:
+    """An SSA value: element dims, dtype, and whether there is one per sample."""
+
+    __slots__ = ("dims", "dtype", "batched", "op", "name")
+
+    def __init__(self, dims: Dims, dtype: np.dtype, batched: bool, op: Any = None):
+        self.dims, self.dtype, self.batched, self.op = tuple(dims), dtype, batched, op
+        self.name = ""
+
+    @property
+    def type(self) -> str:
+        return type_text(self.dims, self.dtype, self.batched)
+
+
+class Op:
+    """One op with one result. ``render`` gets the operands' names and the location."""
+
+    __slots__ = ("operands", "render", "result", "where", "pure", "broadcast")
+
+    def __init__(self, operands: Sequence[Value], render: Callable, where: Location, pure: bool):
+        self.operands, self.render, self.where, self.pure = tuple(operands), render, where, pure
+        self.result: Value
+        # (source, axes) of a broadcast: a broadcast of it starts from the source.
+        self.broadcast: tuple[Value, list[int]] | None = None
+
+
+class Argument:
+    """An argument of a traced function: its name in messages and manifest, and its value."""
+
+    def __init__(self, name: str, value: Value, frozen: Any = None):
+        self.name, self.value, self.frozen = name, value, frozen
+
+
+_SYMBOLS = "N M K L P Q R S T U V W".split()
+
+
+class Trace:
+    """The recording of one function."""
+
+    def __init__(self, name: str, where: Location = UNKNOWN):
+        self.name = re.sub(r"\W", "_", name) if re.sub(r"\W", "", name) else "program"
+        if self.name[0].isdigit():
+            self.name = "_" + self.name
+        self.where = where
+        self.args: list[Argument] = []
+        self.ops: list[Op] = []
+        self.open = True
+        self.origins: dict[str, str] = {}  # symbol -> "the length of argument `x`"
+        self.named: set[str] = set()  # symbols with names that the user gave
+        self.replaced: dict[str, Extent] = {}  # symbols that were unified
+        self.reason: tuple[str, Location] = ("", where)  # of the last unification
+        self._constants: dict[int, Value] = {}
+
+    # -- symbols --
+
+    def fresh_symbol(self, origin: str) -> _dims.Dim:
+        """A symbol made by the tracer, which may be unified with others."""
+        candidates = [*_SYMBOLS, *(f"{s}{i}" for i in range(1, 100) for s in _SYMBOLS)]
+        name = next(s for s in candidates if s not in self.origins)
+        self.origins[name] = origin
+        return _dims.symbol(name)
+
+    def user_symbol(self, name: str, origin: str) -> _dims.Dim:
+        """A symbol with a name given by the user: never unified with another."""
+        self.origins.setdefault(name, origin)
+        self.named.add(name)
+        return _dims.symbol(name)
+
+    def current(self, extent: Extent) -> Extent:
+        """The extent after all unifications so far."""
+        return _dims.substitute(extent, self.replaced) if self.replaced else extent
+
+    def current_dims(self, dims: Sequence[Extent]) -> Dims:
+        return tuple(self.current(d) for d in dims)
+
+    def unify(self, a: Extent, b: Extent) -> bool:
+        """Makes two extents equal by a check at entry, if symbols of ours allow it."""
+        a, b = self.current(a), self.current(b)
+        if _dims.same(a, b):
+            return True
+        if _dims.never_equal(a, b) or isinstance(a, int) or isinstance(b, int):
+            return False
+        solution = _dims.solve(_dims.sub(a, b), lambda s: s not in self.named)
+        if solution is None:
+            return False
+        name, extent = solution
+        if any(s in self.named for s in _dims.symbols(extent)):
+            return False
+        step = {name: extent}
+        self.replaced = {s: _dims.substitute(e, step) for s, e in self.replaced.items()} | step
+        where = user_location()
+        self.reason = (where.text, where)
+        return True
+
+    def origin(self, extent: Extent, other: Extent) -> str:
+        """Where the symbols of two extents that differ come from, for messages."""
+        parts = []
+        for e in (extent, other):
+            for s in _dims.symbols(e):
+                text = f"{s} is {self.origins.get(s, 'unknown')}"
+                if text not in parts:
+                    parts.append(text)
+        return "; ".join(parts)
+
+    # -- recording --
+
+    def argument(self, name: str, dims: Sequence[Extent], dtype: np.dtype, batched: bool) -> Value:
+        value = Value(tuple(dims), dtype, batched)
+        self.args.append(Argument(name, value))
+        return value
+
+    def constant_array(self, array: np.ndarray) -> Value:
+        """An array that the function took from outside: a hidden argument, copied now."""
+        if id(array) not in self._constants:
+            frozen = np.array(array, order="C")
+            value = Value(frozen.shape, frozen.dtype, False)
+            hidden = sum(a.frozen is not None for a in self.args)
+            self.args.append(Argument(f"captured.{hidden}", value, frozen))
+            self.args[-1].original = array  # keeps the id from being used again
+            self._constants[id(array)] = value
+        return self._constants[id(array)]
+
+    def emit(
+        self,
+        render: Callable,
+        operands: Sequence[Value],
+        dims: Sequence[Extent],
+        dtype: np.dtype,
+        batched: bool,
+        pure: bool = True,
+        where: Location | None = None,
+    ) -> Value:
+        """Records an op; ``render(names, result type)`` gives its text without results."""
+        op = Op(operands, render, where or user_location(), pure)
+        op.result = Value(self.current_dims(dims), dtype, batched, op)
+        self.ops.append(op)
+        return op.result
+
+    def aligned(self, value: Value) -> Value:
+        """The value with the extents of after unification: a checked cast where they differ."""
+        dims = self.current_dims(value.dims)
+        if all(_dims.same(a, b) for a, b in zip(dims, value.dims)):
+            return value
+        reason, where = self.reason
+        quoted = reason.replace("\\", "\\\\").replace('"', '\\"')
+        source = value.type
+
+        def render(names: list[str], result: str) -> str:
+            return f'ragged.cast {names[0]} {{reason = "{quoted}"}} : {source} to {result}'
+
+        return self.emit(render, [value], dims, value.dtype, value.batched, where=where)
+
+    # -- text --
+
+    def text(self, results: Sequence[Value], result_names: Sequence[str]) -> str:
+        """The module. Every op carries the location of the line that asked for it."""
+        self.open = False
+        live: set[int] = {id(v) for v in results}
+        kept: list[Op] = []
+        for op in reversed(self.ops):
+            if id(op.result) in live or not op.pure:
+                kept.append(op)
+                live.update(id(v) for v in op.operands)
+        kept.reverse()
+
+        locations: dict[tuple[str, int, int], str] = {}
+
+        def loc(where: Location) -> str:
+            alias = locations.setdefault(where[:3], f"#loc{len(locations)}")
+            return f"loc({alias})"
+
+        header = []
+        for i, argument in enumerate(self.args):
+            argument.value.name = f"%arg{i}"
+            header.append(
+                f"%arg{i}: {argument.value.type} {{ragged.name = {_quote(argument.name)}}} "
+                + loc(self.where)
+            )
+        lines = []
+        for i, op in enumerate(kept):
+            op.result.name = f"%{i}"
+            body = op.render([v.name for v in op.operands], op.result.type)
+            body = body.replace("\n", f"\n{' ' * 4}").replace("@loc", loc(op.where))
+            lines.append(f"    %{i} = {body} {loc(op.where)}")
+        types = ", ".join(v.type for v in results)
+        named = ", ".join(
+            f"{v.type} {{ragged.name = {_quote(n)}}}" for v, n in zip(results, result_names)
+        )
+        values = ", ".join(v.name for v in results)
+        end = f"    return{' ' + values + ' : ' + types if results else ''} {loc(self.where)}"
+        signature = f"  func.func @{self.name}(\n      " + ",\n      ".join(header) + ")"
+        if not header:
+            signature = f"  func.func @{self.name}()"
+        if results:
+            signature += f"\n      -> ({named})"
+        aliases = [
+            f"{alias} = loc({_quote(_relative(file))}:{line}:{column})"
+            for (file, line, column), alias in locations.items()
+        ]
+        return "\n".join(
+            [
+                *aliases,
+                "module {",
+                signature + " {",
+                *lines,
+                end,
+                f"  }} {loc(self.where)}",
+                f"}} {loc(self.where)}",
+                "",
+            ]
+        )
+
+
+def _relative(file: str) -> str:
+    """The path from the current folder for files below it: artifacts name no machine's paths."""
+    folder = os.path.join(os.getcwd(), "")
+    return file[len(folder) :] if file.startswith(folder) else file
+
+
+def _quote(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\0A")
+    return f'"{escaped}"'
+
+
+def shape_text(dims: Sequence[Any]) -> str:
+    """A shape as Python shows it: "(N, 384)", "(N,)", "()"."""
+    inner = ", ".join(str(d) for d in dims)
+    return f"({inner},)" if len(dims) == 1 else f"({inner})"
+
+
+def mismatch(trace: Trace, a: Sequence, b: Sequence, symbol: str, axis: int, i: int, j: int):
+    """The error of two shapes whose axes differ: axis ``i`` of a and ``j`` of b."""
+    x, y = trace.current(a[i]), trace.current(b[j])
+    what = (
+        f"axes {axis} differ" if i == j else f"axis {i} of the first and {j} of the second differ"
+    )
+    where = trace.origin(x, y)
+    message = f"{shape_text(trace.current_dims(a))} {symbol} "
+    message += f"{shape_text(trace.current_dims(b))}: {what}: "
+    message += f"{x} and {y}" if not where else where
+    if isinstance(x, int) != isinstance(y, int):
+        message += (
+            f" and is another number in every sample, {x if isinstance(x, int) else y} is fixed"
+        )
+    elif any(s in trace.named for e in (x, y) for s in _dims.symbols(e)):
+        message += " (names given with dims= or spec are never taken to be equal)"
+    return ShapeError(message)

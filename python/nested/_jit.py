@@ -1,0 +1,453 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""``nested.jit`` and ``nested.export``: from a Python function to a compiled program."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import tempfile
+import threading
+from typing import Any, Callable, NamedTuple, Sequence
+
+import numpy as np
+
+from . import _compile, _emit, _runtime, _tracer, _tree
+from ._dims import Dim, symbol
+from ._dtypes import as_dtype, name_of
+from ._errors import (
+    Location,
+    NestedError,
+    TraceError,
+    at_user,
+    function_location,
+    public,
+    trim,
+    user_location,
+)
+from ._ir import Trace
+from ._program import Cost, Plan, Program
+from ._require import Guard, parse_all
+from ._structure import check_name, from_any
+from ._tensor import NestedTensor
+from ._tracer import Tracer
+
+_tracing = threading.RLock()
+
+
+class Spec:
+    """Shape and dtype of an argument; made by :func:`nested.spec`."""
+
+    def __init__(self, dims: Sequence[int | str | None], dtype: np.dtype, batched: bool):
+        self.dims, self.dtype, self.batched = tuple(dims), dtype, batched
+
+    def __repr__(self) -> str:
+        dims = ", ".join(repr(d) for d in self.dims)
+        kind = ", batched" if self.batched else ""
+        return f"spec({dims}, dtype={self.dtype}{kind})"
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, Spec) and self.key() == other.key()
+
+    def __hash__(self) -> int:
+        return hash(self.key())
+
+    def key(self) -> tuple:
+        return ("ragged" if self.batched else "dense", self.dims, str(self.dtype))
+
+
+@public
+def spec(*dims: Any, dtype: Any = np.float32, batched: bool | None = None) -> Spec:
+    """Describes an argument without data, for ``nested.export`` and ``lower``.
+
+    dims: a size, a name for a ragged axis, or None for a ragged axis without a name, for each
+    axis of a sample. Axes with the same name have the same length; names are never taken to be
+    equal to other names. batched: one element per sample; by default if an axis is ragged, so
+    that ``spec(384, 128)`` is a shared array.
+    """
+    checked: list[int | str | None] = []
+    for d in dims:
+        if isinstance(d, (int, np.integer)) and not isinstance(d, bool):
+            if d < 0:
+                raise ValueError(f"a size can't be negative: {d}")
+            checked.append(int(d))
+        else:
+            checked.append(d if d is None else check_name(d))
+    ragged = any(not isinstance(d, int) for d in checked)
+    if batched is False and ragged:
+        raise ValueError("an array that all samples share has no ragged axes")
+    return Spec(checked, as_dtype(dtype), ragged if batched is None else batched)
+
+
+def spec_of(x: Any) -> Spec | None:
+    """The spec of an argument; None if it is static (a Python value)."""
+    if isinstance(x, Spec):
+        return x
+    if isinstance(x, NestedTensor):
+        classes: dict[Any, Any] = {}
+        dims: list[Any] = []
+        for k, d in enumerate(x.structure.dims):
+            if k in x.structure.ragged and not isinstance(d, str):
+                # Axes of one size without a name of the user share a number.
+                d = classes.setdefault(d, -1 - len(classes))
+            dims.append(d)
+        return Spec(dims, x.dtype, True)
+    if isinstance(x, (np.ndarray, np.generic)):
+        return Spec(x.shape, x.dtype, False)
+    if hasattr(x, "__dlpack__") or hasattr(x, "__array_interface__"):
+        array = from_any(x)
+        return Spec(array.shape, array.dtype, False)
+    return None
+
+
+class Signature(NamedTuple):
+    """Arguments of a call: names, leaves, their structure, specs (None: static)."""
+
+    names: list[str]
+    leaves: list[Any]
+    structure: Any
+    specs: list[Spec | None]
+
+    def key(self) -> Any:
+        parts = []
+        for name, leaf, s in zip(self.names, self.leaves, self.specs):
+            if s is not None:
+                parts.append(s.key())
+                continue
+            try:
+                hash(leaf)
+            except TypeError:
+                raise TypeError(
+                    f"argument `{name}` of type {type(leaf).__name__} is neither an array nor a "
+                    "hashable Python value"
+                ) from None
+            parts.append(("static", type(leaf), leaf))
+        return _tree.signature(self.structure), tuple(parts)
+
+
+class Traced(NamedTuple):
+    """A traced function: its text and how arguments and results map to it."""
+
+    name: str
+    text: str
+    used: list[int]  # leaves of the call that are arguments of the program
+    frozen: list[np.ndarray]  # arrays from outside the function, passed behind them
+    structure: Any  # of the results
+    outputs: list[tuple[bool, Any]]  # (True, number of the result) or (False, constant)
+    named: frozenset[str]
+
+
+def trace(function: Callable, signature: Signature, name: str) -> Traced:
+    """Runs the function on Tracers and records what it does. Raises TraceError."""
+    where: Location = function_location(function)
+    recorded = Trace(name, where)
+    for s in signature.specs:
+        for d in s.dims if s is not None else ():
+            if isinstance(d, str):
+                recorded.origins.setdefault(d, "")
+    values, used = [], []
+    for index, (path, leaf, s) in enumerate(
+        zip(signature.names, signature.leaves, signature.specs)
+    ):
+        if s is None:
+            values.append(leaf)
+            continue
+        name_of(s.dtype)
+        dims = _argument_dims(recorded, path, s)
+        value = recorded.argument(path, dims, s.dtype, s.batched)
+        values.append(Tracer(recorded, value, None, path))
+        used.append(index)
+    arguments = _tree.unflatten(signature.structure, values)
+    _tracer._current.append(recorded)
+    try:
+        result = function(*arguments[0], **arguments[1])
+        leaves, structure = _tree.flatten(result)
+        outputs: list[tuple[bool, Any]] = []
+        results, names = [], []
+        for path, leaf in leaves:
+            if isinstance(leaf, NestedTensor):
+                raise at_user(TraceError(f"{name} returns a NestedTensor from outside of it"))
+            if isinstance(leaf, Dim):
+                leaf = Tracer(recorded, _emit.extent(recorded, leaf))
+            if isinstance(leaf, Tracer):
+                _tracer.trace_of([leaf])
+                outputs.append((True, len(results)))
+                results.append(leaf)
+                names.append(path or "0")
+            else:
+                outputs.append((False, leaf))
+        if not results:
+            raise TraceError(
+                f"{name} returns nothing that depends on its arguments\n  at {where.short}"
+            )
+        values = [_tracer.value_of(r) for r in results]
+        # Extents may have been unified by the last of them.
+        values = [recorded.aligned(v) for v in values]
+    finally:
+        _tracer._current.pop()
+        recorded.open = False
+    frozen = [a.frozen for a in recorded.args if a.frozen is not None]
+    ordered = [a for a in recorded.args if a.frozen is None]
+    recorded.args = ordered + [a for a in recorded.args if a.frozen is not None]
+    text = recorded.text(values, names)
+    return Traced(recorded.name, text, used, frozen, structure, outputs, frozenset(recorded.named))
+
+
+def _argument_dims(recorded: Trace, path: str, s: Spec) -> list[Any]:
+    ragged = [d for d in s.dims if not isinstance(d, int) or d < 0]
+    made: dict[Any, Dim] = {}
+    dims: list[Any] = []
+    for axis, d in enumerate(s.dims):
+        if isinstance(d, int) and d >= 0:
+            dims.append(d)
+            continue
+        origin = f"the length of argument `{path}`"
+        if len(set(map(str, ragged))) > 1 or len(ragged) > 1:
+            origin = f"axis {axis} of argument `{path}`"
+        if isinstance(d, str):
+            if not recorded.origins.get(d):
+                recorded.origins[d] = origin
+            recorded.named.add(d)
+            dims.append(symbol(d))
+        elif d is None:
+            dims.append(recorded.fresh_symbol(origin))
+        else:
+            if d not in made:
+                made[d] = recorded.fresh_symbol(origin)
+            dims.append(made[d])
+    return dims
+
+
+class Lowered:
+    """A traced function for one kind of arguments, to be looked at or compiled."""
+
+    def __init__(self, traced: Traced, target: str, guards: Sequence[Guard]):
+        self._traced, self._target, self._guards = traced, target, guards
+
+    def text(self, phase: str = "tensor") -> str:
+        """The program in a phase: "trace" (what was recorded), "tensor", "generic", "kernels",
+        "structure", "loops" or "llvm". ValueError for others, CompileError."""
+        if phase == "trace":
+            return self._traced.text
+        if phase == "object":
+            raise ValueError("the object phase is no text")
+        data = _compile.lower_text(self._traced.text, phase, self._traced.name, self._target)
+        return data.decode()
+
+    def compile(self) -> Compiled:
+        """Compiles for the target. CompileError, RequirementError."""
+        data, remarks = _compile.compile_text(self._traced.text, self._traced.name, self._target)
+        return Compiled(self._traced, data, remarks, self._guards)
+
+
+class Compiled:
+    """A compiled program, its artifact and the compiler's remarks."""
+
+    def __init__(
+        self, traced: Traced, data: bytes, remarks: Sequence[str], guards: Sequence[Guard]
+    ):
+        self.traced, self.artifact, self.remarks = traced, data, list(remarks)
+        self.program = Program.open(data, f"<{traced.name}>", traced.named, guards)
+
+    def __call__(self, leaves: Sequence[Any]) -> Any:
+        """Runs on the leaves of a call."""
+        traced = self.traced
+        results = self.program([leaves[i] for i in traced.used] + traced.frozen)
+        chosen = [results[x] if is_result else x for is_result, x in traced.outputs]
+        return _tree.unflatten(traced.structure, chosen)
+
+
+def _method(function: Callable) -> Any:
+    """A public method: our frames don't show in its errors' tracebacks."""
+    doc = inspect.cleandoc(function.__doc__ or "")
+    return _runtime.boundary_method(function, function.__name__, doc, trim)
+
+
+class JitFunction:
+    """A function written for one sample, compiled for batches at its first call.
+
+    Called with a NestedTensor among its arguments it runs compiled code; called with plain
+    arrays alone it is the Python function itself, its own reference.
+    """
+
+    def __init__(self, function: Callable, require: Any = None, target: str = "cpu"):
+        functools.update_wrapper(self, function)
+        self._function, self._target = function, target
+        self._guards = parse_all(require)
+        self._signature = inspect.signature(function)
+        self._compiled: dict[Any, Compiled] = {}
+        self._last: Compiled | None = None
+        self._count = 0
+
+    @property
+    def compilations(self) -> int:
+        """How often the function has been compiled."""
+        return self._count
+
+    def _bind(self, args: tuple, kwargs: dict) -> Signature:
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        names, leaves, positional, keywords = [], [], [], {}
+
+        def add(path: str, tree: Any) -> Any:
+            found, structure = _tree.flatten(tree, path)
+            start = len(leaves)
+            names.extend(n for n, _ in found)
+            leaves.extend(leaf for _, leaf in found)
+            return _tree.unflatten(structure, [_tree.Leaf(start + i) for i in range(len(found))])
+
+        for name, parameter in self._signature.parameters.items():
+            given = bound.arguments[name]
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                positional += [add(f"{name}.{i}", x) for i, x in enumerate(given)]
+            elif parameter.kind is parameter.VAR_KEYWORD:
+                keywords |= {k: add(k, x) for k, x in given.items()}
+            elif parameter.kind is parameter.KEYWORD_ONLY:
+                keywords[name] = add(name, given)
+            else:
+                positional.append(add(name, given))
+        structure = (tuple(positional), keywords)
+        return Signature(names, leaves, structure, [spec_of(x) for x in leaves])
+
+    def _lower(self, signature: Signature) -> Lowered:
+        with _tracing:
+            traced = trace(self._function, signature, self.__name__)
+        return Lowered(traced, self._target, self._guards)
+
+    def _call(self, *args: Any, **kwargs: Any) -> Any:
+        signature = self._bind(args, kwargs)
+        if any(isinstance(x, (Tracer, Dim)) for x in signature.leaves):
+            return self._function(*args, **kwargs)
+        if any(isinstance(x, Spec) for x in signature.leaves):
+            raise TypeError("a spec is no argument; use lower or nested.export")
+        if not any(s is not None and s.batched for s in signature.specs):
+            plain = [
+                from_any(x) if s is not None and not isinstance(x, (np.ndarray, np.generic)) else x
+                for x, s in zip(signature.leaves, signature.specs)
+            ]
+            arguments = _tree.unflatten(signature.structure, plain)
+            return self._function(*arguments[0], **arguments[1])
+        key = signature.key()
+        compiled = self._compiled.get(key)
+        if compiled is None:
+            with _tracing:
+                compiled = self._compiled.get(key)
+                if compiled is None:
+                    compiled = self._lower(signature).compile()
+                    self._compiled[key] = compiled
+                    self._count += 1
+        self._last = compiled
+        return compiled(signature.leaves)
+
+    def _get_program(self) -> Program:
+        if self._last is None:
+            raise NestedError(
+                f"{self.__name__} has not been compiled yet: call it, or use "
+                "lower(...).compile().program"
+            )
+        return self._last.program
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """Traces for arguments or specs (``nested.spec``) without compiling."""
+        return self._lower(self._bind(args, kwargs))
+
+    def plan(self, lengths: Any) -> Plan:
+        """What a call for given lengths needs: peak memory, sizes of results, steps.
+
+        lengths: ints ``(B,)`` for every ragged axis, or a dict from names of symbols or
+        arguments to them. Of the program that was called last. NestedError before the first call.
+        """
+        return self._get_program().plan(lengths)
+
+    def cost(self, lengths: Any) -> Cost:
+        """FLOPs and bytes of a call for given lengths, in total and by kernel. As plan."""
+        return self._get_program().plan(lengths).cost
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<nested.jit {self.__name__}, compiled {self._count} times>"
+
+
+_call = JitFunction._call
+_call.__name__ = "__call__"
+JitFunction.__call__ = _method(_call)  # type: ignore[method-assign]
+for _name in ("lower", "plan", "cost"):
+    setattr(JitFunction, _name, _method(getattr(JitFunction, _name)))
+
+
+@public
+def jit(function: Any = None, *, require: Any = None, target: str = "cpu") -> Any:
+    """Compiles a function, written for one sample in NumPy's style, for batches.
+
+    ``@nested.jit`` or ``@nested.jit(require=[...])``. NestedTensor arguments are batched; arrays,
+    and dicts, lists and tuples of arrays, are shared; NumPy scalars are run-time numbers; other
+    values are static: another value compiles again. require: expectations that must hold, e.g.
+    ``"peak <= 200 MB"``, ``"kernels <= 3"``, ``"no pair-sized temporary"``, ``"pair never
+    stored"``. target: "cpu" (this machine) or a target of nested-compile.
+    """
+    if function is None:
+        return lambda f: JitFunction(f, require, target)
+    return JitFunction(function, require, target)
+
+
+class Exported:
+    """A program compiled ahead of time."""
+
+    def __init__(self, lowered: Lowered, data: bytes, remarks: Sequence[str]):
+        self._lowered, self.bytes, self.remarks = lowered, data, list(remarks)
+
+    def text(self, phase: str = "tensor") -> str:
+        """The program in a phase."""
+        return self._lowered.text(phase)
+
+    def save(self, path: Any) -> None:
+        """Writes the artifact. The file is complete or not there. OSError."""
+        path = os.fspath(path)
+        folder = os.path.dirname(os.path.abspath(path))
+        handle, temporary = tempfile.mkstemp(prefix=".nested-", dir=folder)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(self.bytes)
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(temporary, 0o666 & ~mask)
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+
+
+@public
+def export(
+    function: Any, *specs: Any, target: str = "cpu", strip_ir: bool = False,
+    name: str | None = None, require: Any = None, **keywords: Any,
+) -> Exported:  # fmt: skip
+    """Compiles a function ahead of time: ``export(block, spec("N", 384), w).save("block.so")``.
+
+    specs, keywords: for each argument a ``nested.spec``, an array or NestedTensor like the later
+    ones, a nest of them, or a static value, which is built in. target: "cpu", "cpu:NAME", ... as
+    nested-compile takes them. strip_ir: leave the program text out. name: of the entry (default:
+    that of the function). require: as in jit. Raises TraceError, CompileError.
+    """
+    jitted = function if isinstance(function, JitFunction) else JitFunction(function)
+    signature = jitted._bind(specs, keywords)
+    with _tracing:
+        traced = trace(jitted._function, signature, name or jitted.__name__)
+    if traced.frozen:
+        shapes = ", ".join(str(a.shape) for a in traced.frozen)
+        raise TraceError(
+            f"{jitted.__name__} uses arrays from outside of it, of shape {shapes}; pass them as "
+            f"arguments to export it\n  at {user_location().short}"
+        )
+    guards = jitted._guards + parse_all(require)
+    lowered = Lowered(traced, target, guards)
+    data, remarks = _compile.compile_text(traced.text, traced.name, target, strip_ir)
+    if guards:
+        import json
+
+        artifact = _runtime.Artifact.open_memory(data, traced.name, True)
+        for guard in guards:
+            guard.check_manifest(json.loads(artifact.manifest)["entries"][0])
+    return Exported(lowered, data, remarks)

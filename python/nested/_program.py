@@ -1,0 +1,403 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiled entries: binding arguments, planning, running. One path for JIT and artifacts."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Any, Mapping, Sequence
+
+import numpy as np
+
+from . import _dims, _runtime
+from ._dtypes import CODES, bfloat16, from_name, storage_name
+from ._errors import ArgumentError, RequirementError
+from ._ir import shape_text
+from ._require import Guard
+from ._structure import Structure, as_int64
+from ._tensor import NestedTensor
+
+_PLANS_KEPT = 16
+
+
+class Signature:
+    """One argument or result as the manifest describes it."""
+
+    def __init__(self, value: dict, named: frozenset[str]):
+        self.name: str = value["name"]
+        self.ragged = value["kind"] == "ragged"
+        self.dtype_name: str = value["dtype"]
+        self.where: str = value.get("where", "")
+        self.shape: list[int] = value.get("shape", [])
+        self.extents: list[str] = value.get("extents", [])
+        self.path: list[str] = value.get("path", ["B"] if self.ragged else [])
+        dims: list[int | str] = []
+        labels: dict[int, str] = {}
+        classes: dict[str, int] = {}
+        for text in self.extents:
+            if text.isdigit():
+                dims.append(int(text))
+            elif text in named:
+                dims.append(text)
+            else:
+                number = classes.setdefault(text, -1 - len(classes))
+                dims.append(number)
+                if text.isidentifier():
+                    labels[number] = text
+        self.dims, self.labels = dims, labels
+        static = [k for k, d in enumerate(dims) if isinstance(d, int) and d >= 0]
+        ragged = [k for k in range(len(dims)) if k not in static]
+        self.num_ragged = len(ragged)
+        self.order: list[int] = value.get("order", ragged + static)
+        self.default_order = self.order == ragged + static
+
+    @property
+    def dtype(self) -> np.dtype:
+        return from_name(self.dtype_name)
+
+    @property
+    def row_shape(self) -> list[int]:
+        """The static sizes in the order of storage."""
+        sizes = [self.dims[k] for k in self.order]
+        return [d for d in sizes if isinstance(d, int) and d >= 0]
+
+    def __str__(self) -> str:
+        if not self.ragged:
+            return f"{self.name}: {shape_text(self.shape)} {self.dtype_name}"
+        return f"{self.name}: {shape_text(self.extents)} {self.dtype_name} per sample"
+
+
+@dataclass
+class Step:
+    """One step of a plan; flops and bytes from formulas in the lengths."""
+
+    op: str
+    kernel: str
+    rows: int
+    units: int
+    grains: int
+    flops: float
+    bytes: float
+
+
+@dataclass
+class Cost:
+    """What a call would compute and move, in total and for each kernel."""
+
+    flops: float
+    bytes: float
+    kernels: list[Step]
+
+    def __repr__(self) -> str:
+        lines = [f"Cost({_count(self.flops)}flop, {_size(self.bytes)} moved)"]
+        lines += [
+            f"  {s.kernel}: {s.rows} rows, {_count(s.flops)}flop, {_size(s.bytes)}"
+            for s in self.kernels
+        ]
+        return "\n".join(lines)
+
+
+@dataclass
+class Plan:
+    """What a call for given lengths needs, before it is run. Sizes in bytes."""
+
+    peak_bytes: int
+    result_bytes: int
+    workspace_bytes: int
+    temp_bytes: int
+    scratch_bytes: int
+    staging_bytes: int
+    table_bytes: int
+    flops: float
+    bytes_moved: float
+    threads: int
+    exact: bool
+    steps: list[Step] = field(default_factory=list)
+
+    @property
+    def cost(self) -> Cost:
+        kernels = [s for s in self.steps if s.op == "launch"]
+        return Cost(self.flops, self.bytes_moved, kernels)
+
+    def __repr__(self) -> str:
+        bound = "" if self.exact else "at most "
+        return (
+            f"Plan(peak {bound}{_size(self.peak_bytes)}: results {_size(self.result_bytes)}, "
+            f"workspace {_size(self.workspace_bytes)}; {_count(self.flops)}flop, "
+            f"{_size(self.bytes_moved)} moved, {len(self.cost.kernels)} kernels, "
+            f"{self.threads} threads)"
+        )
+
+
+def _size(n: float) -> str:
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n >= factor:
+            return f"{n / factor:.3g} {unit}"
+    return f"{n:.0f} B"
+
+
+def _count(n: float) -> str:
+    for unit, factor in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if n >= factor:
+            return f"{n / factor:.3g} {unit}"
+    return f"{n:.0f} "
+
+
+def _buffer(array: np.ndarray) -> np.ndarray:
+    """The array in a form that DLPack and the runtime can take; the memory itself if possible."""
+    if array.dtype.byteorder == ">":
+        array = array.astype(array.dtype.newbyteorder("="))
+    if any(s < 0 or s % array.itemsize for s in array.strides) and array.size:
+        array = np.ascontiguousarray(array)
+    return array.view(np.uint16) if bfloat16 is not None and array.dtype == bfloat16 else array
+
+
+class Program:
+    """One entry of an artifact, ready to run."""
+
+    def __init__(
+        self,
+        artifact: Any,
+        entry: Any,
+        manifest: dict,
+        named: frozenset[str] = frozenset(),
+        guards: Sequence[Guard] = (),
+    ):
+        self.artifact, self.entry, self.manifest = artifact, entry, manifest
+        self.args = [Signature(a, named) for a in manifest["args"]]
+        self.results = [Signature(r, named) for r in manifest["results"]]
+        self.guards = list(guards)
+        self._ragged_results = [r.num_ragged if r.ragged else 0 for r in self.results]
+        self._plans: OrderedDict[Any, Any] = OrderedDict()
+        self._lock = threading.Lock()
+        for guard in self.guards:
+            guard.check_manifest(manifest)
+
+    @property
+    def name(self) -> str:
+        return self.manifest["name"]
+
+    @staticmethod
+    def open(
+        data: bytes, name: str, named: frozenset[str] = frozenset(), guards: Sequence[Guard] = ()
+    ) -> Program:
+        """The only entry of an artifact in memory."""
+        artifact = _runtime.Artifact.open_memory(data, name)
+        manifest = json.loads(artifact.manifest)
+        return Program(artifact, artifact.find(""), manifest["entries"][0], named, guards)
+
+    # -- arguments --
+
+    def bind(self, leaves: Sequence[Any]) -> tuple[list[Any], Any, bool]:
+        """Records for the runtime, a key of the plan (None: not to be kept), and whether plain
+        arrays stand for a batch of one."""
+        batched = [x for x, s in zip(leaves, self.args) if s.ragged]
+        single = bool(batched) and not any(isinstance(x, NestedTensor) for x in batched)
+        records, key = [], [_runtime.default_threads()]
+        keep = True
+        for x, signature in zip(leaves, self.args):
+            if not signature.ragged:
+                if isinstance(x, NestedTensor):
+                    raise ArgumentError(
+                        f"argument `{signature.name}` is shared by all samples: expected an array "
+                        f"of shape {shape_text(signature.shape)}, but got a NestedTensor"
+                    )
+                array = np.asarray(x)
+                data = _buffer(array)
+                keep = keep and data.flags.c_contiguous
+                code = CODES.get(storage_name(array.dtype), 0)
+                records.append(_runtime.Argument(data, code, list(array.shape), 0, [], None, 0))
+                key.append((code, array.shape))
+                continue
+            if not isinstance(x, NestedTensor):
+                if not single:
+                    raise ArgumentError(
+                        f"argument `{signature.name}` is one array, others are batches: expected a "
+                        "NestedTensor"
+                    )
+                x = self._one(np.asarray(x), signature)
+            record, part = self._ragged(x, signature)
+            records.append(record)
+            key.append(part)
+            keep = keep and part is not None
+        return records, tuple(key) if keep else None, single
+
+    def _one(self, array: np.ndarray, signature: Signature) -> NestedTensor:
+        """A plain array as a batch of one."""
+        if array.ndim != len(signature.dims):
+            raise ArgumentError(
+                f"argument `{signature.name}` has {array.ndim} axes, the program takes "
+                f"{shape_text(signature.extents)}"
+            )
+        dims = [d if isinstance(d, int) and d >= 0 else -1 - k
+                for k, d in enumerate(signature.dims)]  # fmt: skip
+        dims = [d if d < 0 else array.shape[k] for k, d in enumerate(dims)]
+        lengths = np.array([[array.shape[k] for k, d in enumerate(dims) if d < 0]], np.int64)
+        structure = Structure(dims, lengths)
+        rows = array.transpose(structure.packed_order)
+        return NestedTensor(
+            np.ascontiguousarray(rows).reshape((-1 if rows.size else int(structure.rows[0]),
+                                                *structure.row_shape)), structure)  # fmt: skip
+
+    def _ragged(self, x: NestedTensor, signature: Signature) -> tuple[Any, Any]:
+        if len(signature.path) > 1:
+            raise ArgumentError(f"argument `{signature.name}` has the path {signature.path}")
+        structure = x.structure
+        data = x.storage
+        if not signature.default_order:
+            static = [k for k in range(x.ndim) if k not in x.ragged]
+            stored = [k for k in signature.order if k in static]
+            data = data.transpose([0, *(1 + static.index(k) for k in stored)])
+        data = _buffer(data)
+        starts = None if x._starts is None else np.ascontiguousarray(x._starts)
+        shape = [d if isinstance(d, int) and d >= 0 else -1 for d in structure.dims]
+        columns = [np.ascontiguousarray(c) for c in structure.lengths.T]
+        code = CODES.get(storage_name(x.dtype), 0)
+        record = _runtime.Argument(data, code, shape, len(x), columns, starts, len(data))
+        if starts is not None or not data.flags.c_contiguous:
+            return record, None
+        return record, (code, tuple(shape), len(data), structure.lengths.tobytes(), len(x))
+
+    # -- running --
+
+    def _planned(self, records: Any, key: Any) -> Any:
+        if key is not None:
+            with self._lock:
+                if key in self._plans:
+                    self._plans.move_to_end(key)
+                    return self._plans[key]
+        plan = self.entry.plan(records)
+        shapes = plan.results(self._ragged_results)
+        if self.guards:
+            described = describe(plan)
+            for guard in self.guards:
+                guard.check_plan(described)
+        if key is not None:
+            with self._lock:
+                self._plans[key] = (plan, shapes)
+                while len(self._plans) > _PLANS_KEPT:
+                    self._plans.popitem(last=False)
+        return plan, shapes
+
+    def __call__(self, leaves: Sequence[Any]) -> list[Any]:
+        """Runs on arguments in the order of the manifest. Results in the order of the manifest."""
+        records, key, single = self.bind(leaves)
+        plan, shapes = self._planned(records, key)
+        arrays, outputs, instances = [], [], []
+        for signature, (_, rows, count, _) in zip(self.results, shapes):
+            shape = [rows, *signature.row_shape] if signature.ragged else signature.shape
+            array = np.empty(shape, signature.dtype)
+            arrays.append(array)
+            outputs.append(_buffer(array))
+            instances.append(count)
+        ran = plan.run(records, outputs, self._ragged_results, instances)
+        results: list[Any] = []
+        for signature, array, (rows, count, lengths) in zip(self.results, arrays, ran):
+            if not signature.ragged:
+                results.append(array if array.ndim else array[()])
+                continue
+            if lengths:
+                table = np.stack(lengths, axis=1)
+            else:
+                table = np.zeros((count, 0), np.int64)
+            structure = Structure(signature.dims, table, signature.labels)
+            if not signature.default_order:
+                static = [k for k, d in enumerate(signature.dims) if isinstance(d, int) and d >= 0]
+                stored = [k for k in signature.order if k in static]
+                array = array.transpose([0, *(1 + stored.index(k) for k in static)])
+            batch = NestedTensor(array[:rows] if rows < len(array) else array, structure)
+            results.append(batch.sample(0) if single else batch)
+        return [r[()] if isinstance(r, np.ndarray) and r.ndim == 0 else r for r in results]
+
+    # -- plans --
+
+    def plan(self, lengths: Any) -> Plan:
+        """The plan of a call for given lengths, without data.
+
+        lengths: ints ``(B,)`` for every ragged axis of every argument, or a dict from names of
+        symbols or of arguments to ``(B,)`` (or ``(B, q)`` for q ragged axes).
+        """
+        table = self._symbols(lengths)
+        batch = next((len(v) for v in table.values()), None)
+        if batch is None:
+            batch = int(lengths) if isinstance(lengths, (int, np.integer)) else len(lengths)
+        records = []
+        for signature in self.args:
+            code = CODES[signature.dtype_name]
+            if not signature.ragged:
+                records.append(_runtime.Argument(None, code, signature.shape, 0, [], None, 0))
+                continue
+            columns, rows = [], np.ones(batch, object)
+            for text, d in zip(signature.extents, signature.dims):
+                if isinstance(d, int) and d >= 0:
+                    continue
+                column = self._extent(text, table, batch)
+                columns.append(column)
+                rows = rows * column.astype(object)
+            total = min(int(sum(rows)), 2**63 - 1)
+            shape = [d if isinstance(d, int) and d >= 0 else -1 for d in signature.dims]
+            records.append(_runtime.Argument(None, code, shape, batch, columns, None, total))
+        described = describe(self.entry.plan(records))
+        for guard in self.guards:
+            guard.check_plan(described)
+        return described
+
+    def _extent(self, text: str, table: Mapping[str, np.ndarray], batch: int) -> np.ndarray:
+        extent = _dims.parse(text)
+        if isinstance(extent, _dims.Dim) and len(_dims.symbols(extent)) == 1 and text in table:
+            return table[text]
+        try:
+            numbers = [
+                _dims.evaluate(extent, {s: int(v[i]) for s, v in table.items()})
+                for i in range(batch)
+            ]
+        except KeyError as error:
+            raise ArgumentError(f"{error.args[0]}; lengths are needed for {text}") from None
+        return np.array(numbers, np.int64)
+
+    def _symbols(self, lengths: Any) -> dict[str, np.ndarray]:
+        known = [s["name"] for s in self.manifest["symbols"]]
+        if not isinstance(lengths, Mapping):
+            if isinstance(lengths, (int, np.integer)):
+                if known:
+                    raise ArgumentError("lengths must be one int for each sample")
+                return {}
+            numbers = as_int64(lengths, "lengths")
+            if numbers.ndim != 1:
+                raise ArgumentError("lengths must be (B,); pass a dict for several ragged axes")
+            return {name: numbers for name in known}
+        table: dict[str, np.ndarray] = {}
+        for name, value in lengths.items():
+            numbers = as_int64(value, f"lengths of {name}")
+            signature = next((a for a in self.args if a.name == name and a.ragged), None)
+            if name in known and (signature is None or numbers.ndim == 1):
+                table[name] = numbers
+            elif signature is not None:
+                axes = [t for t, d in zip(signature.extents, signature.dims)
+                        if isinstance(d, str) or d < 0]  # fmt: skip
+                columns = numbers[:, None] if numbers.ndim == 1 else numbers
+                for k, text in enumerate(axes):
+                    if text.isidentifier():
+                        table[text] = np.ascontiguousarray(columns[:, min(k, columns.shape[1] - 1)])
+            else:
+                options = ", ".join([*known, *(a.name for a in self.args if a.ragged)])
+                raise ArgumentError(f"no symbol or batched argument '{name}'; there are {options}")
+        if len({len(v) for v in table.values()}) > 1:
+            sizes = ", ".join(f"{k}: {len(v)}" for k, v in table.items())
+            raise ArgumentError(f"lengths for different numbers of samples: {sizes}")
+        return table
+
+    def __repr__(self) -> str:
+        args = ", ".join(map(str, self.args))
+        results = ", ".join(map(str, self.results))
+        return f"<{self.name}({args}) -> {results}>"
+
+
+def describe(plan: Any) -> Plan:
+    """A plan of the runtime as a Plan."""
+    return Plan(**plan.info(), steps=[Step(**s) for s in plan.steps()])
+
+
+__all__ = ["Cost", "Plan", "Program", "RequirementError", "Signature", "Step", "describe"]

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Twins of NumPy's functions that also have defined results for empty samples.
+
+On traced values they record; on plain arrays they are NumPy. Reductions of nothing: sum 0,
+mean 0, product 1, any false, all true; max and min give 0, or their identity on request.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable
+
+import numpy as np
+
+from . import _functions
+from ._dims import Dim
+from ._dtypes import as_dtype, is_float
+from ._errors import public
+from ._tracer import Tracer, float_function, is_traced
+
+_UFUNCS = """add subtract multiply divide true_divide floor_divide remainder power negative positive
+absolute sign square sqrt reciprocal exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos
+arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh floor ceil trunc rint maximum minimum fmax fmin
+equal not_equal less less_equal greater greater_equal logical_and logical_or logical_not logical_xor
+bitwise_and bitwise_or bitwise_xor invert isnan isinf isfinite logaddexp matmul cbrt copysign""".split()
+_ARRAY = """where clip round transpose swapaxes moveaxis expand_dims squeeze take broadcast_to
+zeros_like ones_like full_like astype permute_dims matrix_transpose dot""".split()
+
+for _name in _UFUNCS + _ARRAY:
+    globals()[_name] = getattr(np, _name)
+# The array API's names.
+abs = np.absolute
+pow = np.power
+remainder = mod = np.remainder
+
+__all__ = [*_UFUNCS, *_ARRAY, "abs", "pow", "mod", "sum", "mean", "max", "min", "prod", "any", "all",
+           "var", "std", "layer_norm", "softmax", "rsqrt", "erf", "zeros", "ones", "full", "arange",
+           "linear"]  # fmt: skip
+
+
+def _plain(x: Any) -> np.ndarray:
+    return np.asarray(x)
+
+
+def _reduction(kind: str, function: Callable, doc: str) -> Callable:
+    def reduction(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        if is_traced(x):
+            return _functions.reduce(kind, x, axis, None, keepdims)
+        return empty_as_zero(kind, function, _plain(x), axis, keepdims)
+
+    def extreme(x: Any, axis: Any = None, keepdims: bool = False, empty: str = "zero") -> Any:
+        if is_traced(x):
+            return _functions.reduce(kind, x, axis, None, keepdims, empty=empty)
+        return empty_as_zero(kind, function, _plain(x), axis, keepdims, empty)
+
+    chosen = extreme if kind in ("max", "min") else reduction
+    chosen.__name__, chosen.__doc__ = kind, doc
+    return public(chosen)
+
+
+def empty_as_zero(
+    kind: str, function: Callable, x: np.ndarray, axis: Any, keepdims: bool, empty: str = "zero"
+) -> Any:
+    """A reduction of a plain array that is defined for nothing."""
+    axes = axis if axis is None or isinstance(axis, tuple) else tuple(np.atleast_1d(axis).tolist())
+    count = x.size if axes is None else math.prod(x.shape[a] for a in axes)
+    if count > 0 or kind in ("sum", "prod"):
+        return function(x, axis=axes, keepdims=keepdims)
+    like = np.sum(x, axis=axes, keepdims=keepdims)
+    dtype = _functions.reduction_dtype(kind, x.dtype)
+    if kind == "mean" or empty == "zero":
+        return np.zeros_like(like, dtype)
+    if is_float(dtype):
+        return np.full_like(like, -np.inf if kind == "max" else np.inf, dtype)
+    info = np.iinfo(dtype)
+    return np.full_like(like, info.min if kind == "max" else info.max, dtype)
+
+
+sum = _reduction("sum", np.sum, """Sum over axes (None: all). Of nothing: 0.""")
+mean = _reduction("mean", np.mean, """Mean over axes (None: all). Of nothing: 0.""")
+prod = _reduction("prod", np.prod, """Product over axes (None: all). Of nothing: 1.""")
+max = _reduction(
+    "max",
+    np.max,
+    """Largest over axes (None: all). Of nothing: 0, or with
+empty="identity" -inf (the smallest integer).""",
+)
+min = _reduction(
+    "min",
+    np.min,
+    """Smallest over axes (None: all). Of nothing: 0, or with
+empty="identity" inf (the largest integer).""",
+)
+
+
+@public
+def any(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Whether one entry is true, over axes (None: all). Of nothing: false."""
+    return np.any(x, axis=axis, keepdims=keepdims)
+
+
+@public
+def all(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Whether every entry is true, over axes (None: all). Of nothing: true."""
+    return np.all(x, axis=axis, keepdims=keepdims)
+
+
+@public
+def var(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Variance over axes (None: all), two-pass. Of nothing: 0."""
+    if is_traced(x):
+        return _functions.var(x, axis, keepdims=keepdims)
+    return empty_as_zero("mean", np.var, _plain(x), axis, keepdims)
+
+
+@public
+def std(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Standard deviation over axes (None: all). Of nothing: 0."""
+    return np.sqrt(var(x, axis, keepdims))
+
+
+@public
+def layer_norm(x: Any, scale: Any = None, offset: Any = None, eps: float = 1e-5) -> Any:
+    """``(x - mean) / sqrt(variance + eps) * scale + offset`` over the last axis, which is
+    static. scale, offset: shared, of the size of that axis. Floating-point dtypes."""
+    if builtin_any(is_traced(v) for v in (x, scale, offset)):
+        return _functions.layer_norm(x, scale, offset, eps)
+    x = _plain(x)
+    centred = x - np.mean(x, axis=-1, keepdims=True)
+    result = centred / np.sqrt(
+        np.mean(centred * centred, axis=-1, keepdims=True) + x.dtype.type(eps)
+    )
+    if scale is not None:
+        result = result * scale
+    return result if offset is None else result + offset
+
+
+@public
+def softmax(x: Any, axis: int = -1) -> Any:
+    """``exp(x) / sum(exp(x))`` along one axis, shifted by its largest entry. Over nothing: nothing."""
+    shifted = np.exp(x - max(x, axis=axis, keepdims=True))
+    return shifted / sum(shifted, axis=axis, keepdims=True)
+
+
+@public
+def linear(x: Any, weight: Any, bias: Any = None) -> Any:
+    """``x @ weight + bias``. x: ``(..., K)``; weight: shared ``(K, M)``; bias: ``(M,)``."""
+    if builtin_any(is_traced(v) for v in (x, weight, bias)):
+        return _functions.linear(x, weight, bias)
+    result = np.matmul(x, weight)
+    return result if bias is None else result + bias
+
+
+@public
+def rsqrt(x: Any) -> Any:
+    """``1 / sqrt(x)``, elementwise."""
+    return float_function("rsqrt", x) if is_traced(x) else 1 / np.sqrt(x)
+
+
+_erf = np.frompyfunc(math.erf, 1, 1)
+
+
+@public
+def erf(x: Any) -> Any:
+    """The error function, elementwise."""
+    if is_traced(x):
+        return float_function("erf", x)
+    x = _plain(x)
+    dtype = x.dtype if is_float(x.dtype) else np.float64
+    return np.asarray(_erf(x.astype(np.float64)), np.float64).astype(dtype)
+
+
+def _static(shape: Any) -> bool:
+    dims = shape if isinstance(shape, (tuple, list)) else (shape,)
+    return not builtin_any(isinstance(d, (Dim, Tracer)) for d in dims)
+
+
+@public
+def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
+    """An array of one number. shape: sizes, some of which may be Dims (``x.shape[0]``)."""
+    if _static(shape) and not is_traced(fill_value):
+        return np.full(shape, fill_value, None if dtype is None else as_dtype(dtype))
+    return _functions.full(shape, fill_value, dtype)
+
+
+@public
+def zeros(shape: Any, dtype: Any = np.float32) -> Any:
+    """As full, with zeros; float32 unless said."""
+    return full(shape, 0, dtype)
+
+
+@public
+def ones(shape: Any, dtype: Any = np.float32) -> Any:
+    """As full, with ones; float32 unless said."""
+    return full(shape, 1, dtype)
+
+
+@public
+def arange(count: Any, dtype: Any = np.int64) -> Any:
+    """0, 1, ... up to count, an integer or a Dim. int64 unless said."""
+    if isinstance(count, Dim):
+        return _functions.arange(count, as_dtype(dtype))
+    return np.arange(count, dtype=as_dtype(dtype))
+
+
+def builtin_any(values: Any) -> bool:
+    """any() of Python, whose name is taken here."""
+    return True in (bool(v) for v in values)

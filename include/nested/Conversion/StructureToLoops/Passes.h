@@ -1,0 +1,48 @@
+//===- Passes.h - From the structure phase to loops -------------*- C++ -*-===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef NESTED_CONVERSION_STRUCTURETOLOOPS_PASSES_H
+#define NESTED_CONVERSION_STRUCTURETOLOOPS_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassOptions.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace nested {
+
+#define GEN_PASS_DECL
+#include "nested/Conversion/StructureToLoops/Passes.h.inc"
+
+/// On a `scf.for` over the tiles of a kernel; its body is a tile program.
+inline constexpr llvm::StringLiteral kTileLoopAttr = "ragged.tile_loop";
+
+/// What the lowering of tile programs needs to know about the machine.
+struct TileOptions : mlir::PassPipelineOptions<TileOptions> {
+  Option<int64_t> vectorBits{*this, "vector-bits",
+                             llvm::cl::desc("Width of a vector register"),
+                             llvm::cl::init(512)};
+  Option<int64_t> blockRows{
+      *this, "mr", llvm::cl::desc("Rows of a register block (0: choose)"),
+      llvm::cl::init(0)};
+  Option<int64_t> blockColumns{
+      *this, "np", llvm::cl::desc("Columns of a register block (0: choose)"),
+      llvm::cl::init(0)};
+};
+
+/// From kernels of the structure phase to kernels of the loops phase: scf,
+/// vector, memref, arith and math, which `lib/Conversion/LoopsToLLVM` takes.
+void buildStructureToLoops(mlir::OpPassManager &pm, const TileOptions &options);
+
+/// Makes the pipeline known as `lower-tile-programs`.
+void registerTilePipeline();
+
+#define GEN_PASS_REGISTRATION
+#include "nested/Conversion/StructureToLoops/Passes.h.inc"
+
+} // namespace nested
+
+#endif // NESTED_CONVERSION_STRUCTURETOLOOPS_PASSES_H

@@ -1,0 +1,147 @@
+//===- Passes.td - From the structure phase to loops -*- tablegen -*-===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef NESTED_STRUCTURETOLOOPS_PASSES
+#define NESTED_STRUCTURETOLOOPS_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def TileBody : Pass<"tile-body", "::mlir::func::FuncOp"> {
+  let summary = "Turn tile programs into loops over rows and register blocks";
+  let description = [{
+    Works on functions with the attribute `ragged.kernel`, in every loop with the
+    attribute `ragged.tile_loop`. The body of such a loop is a program on tensors
+    whose dim 0 is the rows of a tile, of which only the first `live` are real.
+
+    What it does: the ops are put into stages. A *contraction group* is a
+    contraction of rows with a shared tensor, and the elementwise ops that follow it;
+    contractions that such an op joins are one group. It becomes loops over
+    panels of columns, blocks of rows and the summed index, with the accumulators of
+    one block in registers. All other row ops of a stage become one loop over the
+    live rows, one row at a time, together with `ragged.tile_load`, `tile_gather`,
+    `tile_store` and `tile_fold`. Values that a later stage needs go through
+    tile-sized tensors. A load is repeated in every stage that uses it.
+
+    Requires: static shapes but for the leading dimension of memrefs; row
+    independence (in every linalg op, dim 0 of tile operands is the same leading
+    parallel loop). An op that violates it is reported.
+
+    Guarantees: no op of the ragged dialect is left in the loop. What remains
+    are linalg ops on single rows and on register blocks, and
+    `bufferization.materialize_in_destination` of rows. Only live rows of a memref
+    are read or written; register blocks reach past them, in tile-sized tensors,
+    and nothing there flows back into a live row.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "int64_t", "512", "Width of a vector register">,
+    Option<"blockRows", "mr", "int64_t", "0", "Rows of a register block (0: by vector-bits)">,
+    Option<"blockColumns", "np", "int64_t", "0",
+           "Columns of a register block, over all contractions of a group (0: by vector-bits)">
+  ];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
+def TileColumns : Pass<"tile-columns", "::mlir::func::FuncOp"> {
+  let summary = "Process wide rows in chunks of columns";
+  let description = [{
+    Every linalg op of a kernel that has more than `max-elements` iterations becomes part
+    of a loop over chunks of at most `chunk` iterations, so that code size and
+    registers stay bounded for any width. Ops of equal iteration space that follow
+    each other elementwise share a loop; a reduction over columns ends it. Stores of
+    wide rows are cut in the same way.
+
+    Requires: static shapes. Ops that cannot be cut (an operand is accessed through a
+    sum of loops) are left as they are.
+
+    Guarantees: the order in which a reduction adds up a row depends on the row's width
+    only.
+  }];
+  let options = [
+    Option<"maxElements", "max-elements", "int64_t", "512", "Iterations that need no loop">,
+    Option<"chunk", "chunk", "int64_t", "128", "Iterations of one chunk">
+  ];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
+def TileVectorize : Pass<"tile-vectorize", "::mlir::func::FuncOp"> {
+  let summary = "Vectorize the linalg ops of kernels";
+  let description = [{
+    Rows become vectors, contractions `vector.contract`, stores of rows vector
+    writes. Reads and writes of slices become reads and writes of the whole, and
+    accumulators move from tensors into loop-carried vectors.
+
+    Requires: static shapes; at most `max-elements` iterations per op are vectorized.
+
+    Guarantees: no `bufferization.materialize_in_destination` of rows is left. Linalg
+    ops that upstream's vectorizer refuses (or that are too large) are left to
+    `tile-bufferize`, which makes scalar loops of them.
+  }];
+  let options = [
+    Option<"maxElements", "max-elements", "int64_t", "1024", "Largest op to vectorize">
+  ];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect", "::mlir::ub::UBDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
+def TileBufferize : Pass<"tile-bufferize", "::mlir::ModuleOp"> {
+  let summary = "Turn the tensors of kernels into memrefs";
+  let description = [{
+    One-shot bufferization inside each kernel, then scalar loops for the linalg ops and
+    copies that are left.
+
+    Requires: tensors that come from memrefs of the caller are never written
+    (`bufferization.to_tensor ... restrict`).
+
+    Guarantees: no tensor and no linalg op is left in a kernel. Buffers are
+    `memref.alloc` of static size.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
+def TileScratch : Pass<"tile-scratch", "::mlir::func::FuncOp"> {
+  let summary = "Place the buffers of a kernel in its scratch memory";
+  let description = [{
+    Every `memref.alloc` of a kernel becomes a `memref.view` of a new last argument
+    `memref<?xi8>`, at a multiple of 64 bytes. Buffers that are never live at the same
+    time share memory. The attribute `ragged.scratch_bytes` says how much is needed.
+
+    Requires: allocs of static size and identity layout.
+
+    Guarantees: no alloc and no dealloc is left. Functions without buffers are not
+    changed.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def VerifyLoops : Pass<"verify-loops", "::mlir::func::FuncOp"> {
+  let summary = "Check the contract of the loops phase";
+  let description = [{
+    Kernels hold scf, vector, memref, arith and math ops (and affine maps of
+    subscripts) on scalars, vectors and memrefs. There are no tensors, no linalg and
+    no ragged ops, no allocations, and no copies of memrefs (they would become
+    calls into a library). Reports every op that is something else.
+  }];
+}
+
+#endif // NESTED_STRUCTURETOLOOPS_PASSES

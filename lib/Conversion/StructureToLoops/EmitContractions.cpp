@@ -1,0 +1,268 @@
+//===- EmitContractions.cpp - Contractions in register blocks -------------===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// for panel of columns, for middle dims, for block of rows:
+//   accumulators = inits
+//   for k: accumulators += column k of the rows * row k of the shared operand
+//   elementwise ops on the accumulators; into the results
+//
+// Blocks reach up to the next multiple of their height. The rows behind the
+// live ones hold anything, but every op of the group computes rows from the
+// same rows.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace nested;
+using namespace nested::tile;
+
+static SmallVector<linalg::GenericOp> contractionsOf(const TileGroup &group,
+                                                     const TileGraph &graph) {
+  SmallVector<linalg::GenericOp> ops;
+  for (Operation *op : group.ops)
+    if (graph.kindOf(op) == NodeKind::Contraction)
+      ops.push_back(cast<linalg::GenericOp>(op));
+  return ops;
+}
+
+static RankedTensorType resultType(Operation *op) {
+  return cast<RankedTensorType>(op->getResult(0).getType());
+}
+
+/// Cuts the columns into panels: as many of the full width as fit, one of whole
+/// vectors, and the rest. Sets the height of blocks, which divides that of
+/// the tile.
+SmallVector<TileEmitter::Panels>
+TileEmitter::choosePanels(const TileGroup &group, int64_t &blockRows) const {
+  SmallVector<linalg::GenericOp> ops = contractionsOf(group, graph);
+  int64_t bits = 8;
+  for (linalg::GenericOp op : ops)
+    bits = std::max<int64_t>(
+        bits, resultType(op).getElementType().getIntOrFloatBitWidth());
+  int64_t lanes = std::max<int64_t>(options.vectorBits / bits, 1);
+  int64_t count = ops.size();
+
+  // AVX2 has 16 registers, AVX-512 and NEON have 32.
+  int64_t accumulators = options.vectorBits == 256 ? 8 : 16;
+  int64_t rows = options.rows ? options.rows : 4;
+  blockRows = 1;
+  for (int64_t height = 1; height <= rows; ++height)
+    if (graph.getRows() % height == 0)
+      blockRows = height;
+  int64_t width =
+      options.columns ? options.columns : accumulators / blockRows * lanes;
+  width = std::max(width / count / lanes, int64_t(1)) * lanes;
+
+  SmallVector<Panels> panels;
+  int64_t columns = resultType(ops.front()).getShape().back();
+  int64_t full = columns / width * width;
+  if (full)
+    panels.push_back({0, full, width});
+  int64_t vectors = columns / lanes * lanes;
+  if (vectors > full)
+    panels.push_back({full, vectors, vectors - full});
+  if (columns > vectors)
+    panels.push_back({vectors, columns, columns - vectors});
+  return panels;
+}
+
+Value TileEmitter::blockSlice(Frame &frame, Value value,
+                              ArrayRef<DimRange> ranges) {
+  if (Value block = frame.local.lookupOrNull(value))
+    return block;
+  Operation *op = value.getDefiningOp();
+  if (op && op->getBlock() == loop.getBody() &&
+      graph.kindOf(op) == NodeKind::Splat)
+    return splatSlice(frame.b, cast<linalg::GenericOp>(op), ranges,
+                      [&](Value operand, ArrayRef<DimRange> part) {
+                        return blockSlice(frame, operand, part);
+                      });
+  return extractSlice(frame.b, value.getLoc(), whole(value), ranges);
+}
+
+/// The sums of contractions with equal summed extents, in one nest.
+void TileEmitter::emitSums(Frame &frame, SmallVector<linalg::GenericOp> ops,
+                           ArrayRef<DimRange> block) {
+  struct Sum {
+    linalg::GenericOp op;
+    RowContraction shape;
+    DimRanges loops;
+  };
+  OpBuilder &b = frame.b;
+  Location loc = ops.front().getLoc();
+  SmallVector<Sum> sums;
+  SmallVector<Value> inits;
+  for (linalg::GenericOp op : ops) {
+    Sum sum{op, *matchRowContraction(op), {}};
+    sum.loops.resize(op.getNumLoops());
+    AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+    for (auto [i, range] : llvm::enumerate(block))
+      sum.loops[map.getDimPosition(i)] = range;
+    sums.push_back(std::move(sum));
+    inits.push_back(blockSlice(frame, op.getDpsInits()[0], block));
+  }
+
+  SmallVector<int64_t> extents;
+  for (unsigned summed : sums.front().shape.summed)
+    extents.push_back(ops.front().getStaticLoopRanges()[summed]);
+  Value zero = arith::ConstantIndexOp::create(b, loc, 0);
+  SmallVector<Value> indices;
+  auto nest = [&](auto &self, OpBuilder &inner,
+                  ValueRange args) -> SmallVector<Value> {
+    if (indices.size() < extents.size()) {
+      Value end =
+          arith::ConstantIndexOp::create(inner, loc, extents[indices.size()]);
+      return buildLoop(inner, loc, zero, end, 1, args,
+                       [&](OpBuilder &body, Value index, ValueRange carried) {
+                         indices.push_back(index);
+                         return self(self, body, carried);
+                       });
+    }
+    Frame at{inner, frame.row, frame.local};
+    SmallVector<Value> results;
+    for (auto [number, acc] : llvm::enumerate(args)) {
+      Sum &sum = sums[number];
+      // The innermost summed loop is kept, with one iteration.
+      for (auto [i, loopNumber] : llvm::enumerate(sum.shape.summed))
+        sum.loops[loopNumber] = i + 1 < indices.size()
+                                    ? DimRange::at(indices[i])
+                                    : DimRange::part(indices[i], 1);
+      auto operand = [&](unsigned number) {
+        OpOperand &value = sum.op->getOpOperand(number);
+        return blockSlice(
+            at, value.get(),
+            operandRanges(inner, sum.op.getMatchingIndexingMap(&value),
+                          cast<ShapedType>(value.get().getType()).getShape(),
+                          sum.loops));
+      };
+      SmallVector<Value> inputs{operand(sum.shape.rowsOperand),
+                                operand(sum.shape.sharedOperand)};
+      auto product =
+          linalg::MatmulOp::create(inner, loc, acc.getType(), inputs, acc);
+      if (sum.shape.isUnsigned)
+        product.setCast(linalg::TypeFn::cast_unsigned);
+      results.push_back(product.getResult(0));
+    }
+    return results;
+  };
+  SmallVector<Value> results = nest(nest, b, inits);
+  for (auto [op, result] : llvm::zip_equal(ops, results))
+    frame.local.map(op.getResult(0), result);
+}
+
+SmallVector<Value> TileEmitter::emitBlock(OpBuilder &b, const TileGroup &group,
+                                          DimRanges block,
+                                          ArrayRef<Value> results,
+                                          ValueRange args) {
+  Frame frame{b, nullptr, {}};
+  // Contractions over equal extents share their loop.
+  SmallVector<linalg::GenericOp> left = contractionsOf(group, graph);
+  auto extentsOf = [](linalg::GenericOp op) {
+    SmallVector<int64_t> extents;
+    for (unsigned summed : matchRowContraction(op)->summed)
+      extents.push_back(op.getStaticLoopRanges()[summed]);
+    return extents;
+  };
+  while (!left.empty()) {
+    SmallVector<int64_t> extents = extentsOf(left.front());
+    SmallVector<linalg::GenericOp> same, others;
+    for (linalg::GenericOp op : left)
+      (extentsOf(op) == extents ? same : others).push_back(op);
+    emitSums(frame, same, block);
+    left = others;
+  }
+  for (Operation *op : group.ops) {
+    if (graph.kindOf(op) == NodeKind::Contraction)
+      continue;
+    auto generic = cast<linalg::GenericOp>(op);
+    linalg::GenericOp part = emitPart(
+        b, generic, block, [&](Value operand, ArrayRef<DimRange> ranges) {
+          return blockSlice(frame, operand, ranges);
+        });
+    frame.local.map(generic.getResults(), part.getResults());
+  }
+  SmallVector<Value> yields;
+  for (auto [value, arg] : llvm::zip_equal(results, args))
+    yields.push_back(
+        insertSlice(b, value.getLoc(), frame.local.lookup(value), arg, block));
+  return yields;
+}
+
+SmallVector<Value> TileEmitter::emitPanels(const TileGroup &group,
+                                           const Panels &panels,
+                                           int64_t blockRows,
+                                           ArrayRef<Value> results,
+                                           ValueRange inits) {
+  Location loc = group.ops.front()->getLoc();
+  ArrayRef<int64_t> shape =
+      resultType(contractionsOf(group, graph).front()).getShape();
+  int64_t last = shape.size() - 1;
+  auto constant = [&](OpBuilder &b, int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  };
+  Value height = constant(rewriter, blockRows);
+  Value padded = arith::MulIOp::create(
+      rewriter, loc, arith::CeilDivUIOp::create(rewriter, loc, live, height),
+      height);
+
+  DimRanges block(shape.size());
+  // Loops in the order columns, middle dims, rows.
+  auto nest = [&](auto &self, OpBuilder &b, int64_t level,
+                  ValueRange args) -> SmallVector<Value> {
+    if (level == last + 1)
+      return emitBlock(b, group, block, results, args);
+    int64_t dim = level == 0 ? last : level == last ? 0 : level;
+    Value begin, end;
+    int64_t step = 1;
+    if (dim == last) {
+      step = panels.width;
+      if (panels.begin + step == panels.end) {
+        block[dim] = DimRange::part(b.getIndexAttr(panels.begin), step);
+        return self(self, b, level + 1, args);
+      }
+      begin = constant(b, panels.begin);
+      end = constant(b, panels.end);
+    } else if (dim == 0) {
+      step = blockRows;
+      begin = constant(b, 0);
+      end = padded;
+    } else {
+      begin = constant(b, 0);
+      end = constant(b, shape[dim]);
+    }
+    return buildLoop(b, loc, begin, end, step, args,
+                     [&](OpBuilder &inner, Value index, ValueRange carried) {
+                       block[dim] = dim == 0 || dim == last
+                                        ? DimRange::part(index, step)
+                                        : DimRange::at(index);
+                       return self(self, inner, level + 1, carried);
+                     });
+  };
+  return nest(nest, rewriter, 0, inits);
+}
+
+LogicalResult TileEmitter::emitContractions(const TileGroup &group) {
+  SmallVector<Value> results = bufferedResults(group);
+  // Nobody needs the group.
+  if (results.empty())
+    return success();
+  // Reshaped operands are views of whole buffers, made in front of the loops.
+  for (Operation *op : group.ops)
+    for (Value operand : op->getOperands())
+      whole(operand);
+  int64_t blockRows;
+  SmallVector<Value> values = emptyBuffers(results);
+  for (const Panels &panels : choosePanels(group, blockRows))
+    values = emitPanels(group, panels, blockRows, results, values);
+  buffers.map(results, values);
+  return success();
+}

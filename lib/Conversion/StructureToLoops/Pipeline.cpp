@@ -1,0 +1,51 @@
+//===- Pipeline.cpp - From the structure phase to loops -------------------===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "nested/Conversion/StructureToLoops/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+void nested::buildStructureToLoops(OpPassManager &pm,
+                                   const TileOptions &options) {
+  {
+    OpPassManager &function = pm.nest<func::FuncOp>();
+    TileBodyOptions body;
+    body.vectorBits = options.vectorBits;
+    body.blockRows = options.blockRows;
+    body.blockColumns = options.blockColumns;
+    function.addPass(createTileBody(body));
+    function.addPass(createTileColumns());
+    function.addPass(createCanonicalizerPass());
+    function.addPass(createCSEPass());
+    function.addPass(createTileVectorize());
+    function.addPass(createCanonicalizerPass());
+    function.addPass(createCSEPass());
+  }
+  pm.addPass(createTileBufferize());
+  {
+    OpPassManager &function = pm.nest<func::FuncOp>();
+    function.addPass(createCanonicalizerPass());
+    function.addPass(createCSEPass());
+    function.addPass(createTileScratch());
+    function.addPass(createLoopInvariantCodeMotionPass());
+    function.addPass(createVerifyLoops());
+  }
+}
+
+void nested::registerTilePipeline() {
+  PassPipelineRegistration<TileOptions>(
+      "lower-tile-programs",
+      "The phase structure-to-loops with the options of its target",
+      [](OpPassManager &pm, const TileOptions &options) {
+        buildStructureToLoops(pm, options);
+      });
+}

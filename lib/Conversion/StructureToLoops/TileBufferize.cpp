@@ -1,0 +1,102 @@
+//===- TileBufferize.cpp - Tensors of kernels as memrefs ------------------===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "nested/Conversion/LoopsToLLVM/Passes.h"
+#include "nested/Conversion/StructureToLoops/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace nested {
+#define GEN_PASS_DEF_TILEBUFFERIZE
+#include "nested/Conversion/StructureToLoops/Passes.h.inc"
+} // namespace nested
+
+using namespace mlir;
+using namespace nested;
+
+namespace {
+
+struct TileBufferize : public nested::impl::TileBufferizeBase<TileBufferize> {
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<func::FuncOp> kernels;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function->hasAttr(kKernelAttr))
+        kernels.push_back(function);
+    for (func::FuncOp kernel : kernels)
+      if (failed(bufferizeKernel(rewriter, kernel)))
+        return signalPassFailure();
+  }
+
+private:
+  LogicalResult bufferizeKernel(IRRewriter &rewriter, func::FuncOp kernel);
+};
+
+/// Copies of buffers as loops over their elements; upstream would call into a
+/// library for those that are not contiguous.
+void lowerCopies(IRRewriter &rewriter, func::FuncOp kernel) {
+  SmallVector<memref::CopyOp> copies;
+  kernel.walk([&](memref::CopyOp op) { copies.push_back(op); });
+  for (memref::CopyOp op : copies) {
+    rewriter.setInsertionPoint(op);
+    if (op.getSource() != op.getTarget())
+      linalg::CopyOp::create(rewriter, op.getLoc(), op.getSource(),
+                             op.getTarget());
+    rewriter.eraseOp(op);
+  }
+}
+
+/// Gives every use of an empty tensor its own: what CSE merged are different
+/// buffers.
+void splitEmptyTensors(IRRewriter &rewriter, func::FuncOp kernel) {
+  SmallVector<tensor::EmptyOp> empties;
+  kernel.walk([&](tensor::EmptyOp op) { empties.push_back(op); });
+  for (tensor::EmptyOp op : empties) {
+    for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
+      rewriter.setInsertionPoint(op);
+      use.set(rewriter.clone(*op)->getResult(0));
+    }
+    rewriter.eraseOp(op);
+  }
+}
+
+} // namespace
+
+LogicalResult TileBufferize::bufferizeKernel(IRRewriter &rewriter,
+                                             func::FuncOp kernel) {
+  splitEmptyTensors(rewriter, kernel);
+  if (failed(bufferization::eliminateEmptyTensors(rewriter, kernel)))
+    return failure();
+
+  bufferization::OneShotBufferizationOptions options;
+  options.bufferAlignment = 64;
+  bufferization::BufferizationState state;
+  if (failed(bufferization::runOneShotBufferize(kernel, options, state)))
+    return failure();
+
+  lowerCopies(rewriter, kernel);
+  SmallVector<linalg::LinalgOp> left;
+  kernel.walk([&](linalg::LinalgOp op) { left.push_back(op); });
+  for (linalg::LinalgOp op : left) {
+    rewriter.setInsertionPoint(op);
+    if (failed(linalg::linalgOpToLoops(rewriter, op)))
+      return op.emitOpError("cannot be turned into loops");
+    rewriter.eraseOp(op);
+  }
+  return success();
+}

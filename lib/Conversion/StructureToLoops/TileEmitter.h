@@ -1,0 +1,103 @@
+//===- TileEmitter.h - Loops for the groups of a tile program ---*- C++ -*-===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM
+// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef NESTED_LIB_CONVERSION_STRUCTURETOLOOPS_TILEEMITTER_H
+#define NESTED_LIB_CONVERSION_STRUCTURETOLOOPS_TILEEMITTER_H
+
+#include "TileGraph.h"
+#include "TileSlices.h"
+
+#include "nested/Dialect/Ragged/IR/Ragged.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace nested::tile {
+
+/// Sizes of register blocks; 0 where the vector width decides.
+struct BlockOptions {
+  int64_t vectorBits = 512;
+  int64_t rows = 0;
+  int64_t columns = 0;
+};
+
+/// Replaces the ops of a tile loop's body by loops.
+class TileEmitter {
+public:
+  TileEmitter(mlir::RewriterBase &rewriter, mlir::scf::ForOp loop,
+              mlir::Value live, const TileGraph &graph,
+              const BlockOptions &options)
+      : rewriter(rewriter), loop(loop), live(live), graph(graph),
+        options(options) {}
+
+  mlir::LogicalResult run();
+
+private:
+  /// Values of the iteration that is being emitted.
+  struct Frame {
+    mlir::OpBuilder &b;
+    mlir::Value row;
+    mlir::IRMapping local;
+  };
+  /// A range of columns that is cut into panels of one width.
+  struct Panels {
+    int64_t begin, end, width;
+  };
+
+  // Rows.
+  mlir::LogicalResult emitRows(const TileGroup &group);
+  mlir::Value rowSlice(Frame &frame, mlir::Value value,
+                       llvm::ArrayRef<DimRange> ranges);
+  mlir::Value wholeRow(Frame &frame, mlir::Value value);
+  mlir::Value resetAccumulator(Frame &frame, mlir::Value init, mlir::Value acc);
+  void emitRowOp(Frame &frame, mlir::linalg::GenericOp op);
+  void emitStore(Frame &frame, ragged::TileStoreOp op);
+  llvm::SmallVector<mlir::Value> emitFold(Frame &frame, ragged::TileFoldOp op,
+                                          mlir::ValueRange acc);
+  void storeRow(mlir::OpBuilder &b, mlir::Location loc, mlir::Value row,
+                mlir::Value dest, mlir::Value number);
+
+  // Register blocks.
+  mlir::LogicalResult emitContractions(const TileGroup &group);
+  llvm::SmallVector<Panels> choosePanels(const TileGroup &group,
+                                         int64_t &blockRows) const;
+  llvm::SmallVector<mlir::Value>
+  emitPanels(const TileGroup &group, const Panels &panels, int64_t blockRows,
+             llvm::ArrayRef<mlir::Value> results, mlir::ValueRange inits);
+  llvm::SmallVector<mlir::Value>
+  emitBlock(mlir::OpBuilder &b, const TileGroup &group, DimRanges block,
+            llvm::ArrayRef<mlir::Value> results, mlir::ValueRange args);
+  void emitSums(Frame &frame, llvm::SmallVector<mlir::linalg::GenericOp> ops,
+                llvm::ArrayRef<DimRange> block);
+  mlir::Value blockSlice(Frame &frame, mlir::Value value,
+                         llvm::ArrayRef<DimRange> ranges);
+
+  // Both.
+  void emitOther(const TileGroup &group);
+  /// Results of the group that later groups need.
+  llvm::SmallVector<mlir::Value> bufferedResults(const TileGroup &group) const;
+  llvm::SmallVector<mlir::Value>
+  emptyBuffers(llvm::ArrayRef<mlir::Value> values);
+  /// The whole value: an outer one, or the buffer that holds it.
+  mlir::Value whole(mlir::Value value);
+  mlir::Value splatSlice(mlir::OpBuilder &b, mlir::linalg::GenericOp op,
+                         llvm::ArrayRef<DimRange> ranges, SliceFn slice);
+  /// The tensor of a memref of the caller, made in front of the tile loop.
+  mlir::Value sourceTensor(mlir::Value memref);
+
+  mlir::RewriterBase &rewriter;
+  mlir::scf::ForOp loop;
+  mlir::Value live;
+  const TileGraph &graph;
+  BlockOptions options;
+  mlir::IRMapping buffers;
+  llvm::DenseMap<mlir::Value, mlir::Value> sources;
+};
+
+} // namespace nested::tile
+
+#endif // NESTED_LIB_CONVERSION_STRUCTURETOLOOPS_TILEEMITTER_H

@@ -156,6 +156,43 @@ bool nested::ragged::isValidElementType(Type type) {
   return isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type);
 }
 
+Type nested::ragged::substituteSymbols(Type type, DictionaryAttr substitution) {
+  SmallVector<ExtentAttr> extents;
+  SmallVector<StringAttr> path;
+  auto replace = [&](ArrayRef<ExtentAttr> oldExtents,
+                     ArrayRef<StringAttr> oldPath) {
+    for (ExtentAttr extent : oldExtents)
+      extents.push_back(extent::substitute(extent, substitution));
+    for (StringAttr name : oldPath) {
+      auto to = substitution.getAs<ExtentAttr>(name);
+      path.push_back(to && to.isSymbol() ? to.getName() : name);
+    }
+    return !llvm::is_contained(extents, ExtentAttr());
+  };
+  // An inactive diagnostic: the caller says what is wrong.
+  auto ignore = []() { return InFlightDiagnostic(); };
+  if (auto tensor = dyn_cast<RaggedTensorType>(type)) {
+    if (!replace(tensor.getExtents(), tensor.getPath()))
+      return {};
+    // A symbol that becomes a constant may move a dim in the default order.
+    SmallVector<int64_t> order(tensor.getOrder());
+    if (LogicalType::of(tensor).hasDefaultOrder())
+      order = RaggedTensorType::getDefaultOrder(extents);
+    if (failed(RaggedTensorType::verify(ignore, extents, tensor.getElementType(),
+                                        path, order)))
+      return {};
+    return RaggedTensorType::get(type.getContext(), extents,
+                                 tensor.getElementType(), path, order);
+  }
+  if (auto partition = dyn_cast<PartitionType>(type)) {
+    if (!replace(partition.getExtents(), partition.getPath()) ||
+        failed(PartitionType::verify(ignore, extents, path)))
+      return {};
+    return PartitionType::get(type.getContext(), extents, path);
+  }
+  return type;
+}
+
 std::string nested::ragged::formatExtents(ArrayRef<ExtentAttr> extents) {
   std::string text;
   llvm::raw_string_ostream os(text);

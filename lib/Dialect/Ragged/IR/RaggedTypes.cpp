@@ -96,7 +96,7 @@ ParseResult nested::ragged::parseOptionalExtent(AsmParser &parser,
 void nested::ragged::printOptionalExtent(AsmPrinter &printer, Operation *,
                                          ExtentAttr attr) {
   if (attr)
-    printer << '<' << attr.str() << '>';
+    printer << " <" << attr.str() << '>';
 }
 
 //===----------------------------------------------------------------------===//

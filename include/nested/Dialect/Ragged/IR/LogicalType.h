@@ -94,6 +94,11 @@ mlir::ArrayAttr makePathAttr(mlir::MLIRContext *context,
 /// The partition that a tensor's rows are laid out by.
 PartitionType getPartitionType(RaggedTensorType type);
 
+/// The type with symbols replaced in extents and, by symbols, in the path; other
+/// types as they are. Null if there is no such type (overflow, a stored order
+/// that static dims do not allow).
+mlir::Type substituteSymbols(mlir::Type type, mlir::DictionaryAttr substitution);
+
 /// Whether numbers of this type are what tensors hold: i1, i8, i16, i32, i64,
 /// f16, bf16, f32, f64.
 bool isValidElementType(mlir::Type type);

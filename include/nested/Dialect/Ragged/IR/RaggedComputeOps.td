@@ -145,7 +145,7 @@ def Ragged_ReduceOp : Ragged_NamedOp<"reduce"> {
       DefaultValuedAttr<Ragged_EmptyPolicyAttr, "::nested::ragged::EmptyPolicy::Zero">:$empty);
   let results = (outs Ragged_AnyTensor:$result);
   let assemblyFormat = [{
-    $kind $source `dims` $dims (`batch` $batch^)? (`keepdims` $keepdims^)? (`empty` $empty^)?
+    `` $kind $source `dims` $dims (`batch` $batch^)? (`keepdims` $keepdims^)? (`empty` `` $empty^)?
     attr-dict `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;
@@ -167,7 +167,7 @@ def Ragged_NormalizeOp : Ragged_NamedOp<"normalize", [AttrSizedOperandSegments]>
       DefaultValuedAttr<I64Attr, "1">:$dims, DefaultValuedAttr<F64Attr, "1.0e-5">:$eps);
   let results = (outs Ragged_AnyTensor:$result);
   let assemblyFormat = [{
-    $kind $source (`scale` $scale^)? (`offset` $offset^)? attr-dict `:` type($source) (`,` `scale` type($scale)^)? (`,` `offset` type($offset)^)? `->` type($result)
+    `` $kind $source (`scale` $scale^)? (`offset` $offset^)? attr-dict `:` type($source) (`,` `scale` type($scale)^)? (`,` `offset` type($offset)^)? `->` type($result)
   }];
   let hasVerifier = 1;
 }

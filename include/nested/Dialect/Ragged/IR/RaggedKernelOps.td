@@ -61,7 +61,7 @@ def Ragged_KernelOp : Ragged_Op<"kernel", [IsolatedFromAbove,
   let results = (outs Variadic<Ragged_AnyTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $kernel_name `space` custom<Extents>($space) `path` custom<Path>($path) `groups` $groups `units` $units
+    $kernel_name `space` custom<Extents>($space) `path` custom<Path>($path) `groups` $groups `units` `` $units
     (`chunk` $chunk^)? `tile` $tile `ins` `(` ($inputs^ `:` type($inputs))? `)` attr-dict-with-keyword
     $body (`->` type($results)^)?
   }];

@@ -77,7 +77,7 @@ def Ragged_MaskedSelectOp : Ragged_PureOp<"masked_select"> {
   }];
   let arguments = (ins Ragged_TensorType:$source, Ragged_TensorType:$mask);
   let results = (outs Ragged_TensorType:$result);
-  let assemblyFormat = "$source `,` $mask attr-dict `:` type($source) `,` type($mask) `->` type($result)";
+  let assemblyFormat = "$source `,` $mask attr-dict `:` qualified(type($source)) `,` qualified(type($mask)) `->` qualified(type($result))";
   let hasVerifier = 1;
 }
 
@@ -95,7 +95,7 @@ def Ragged_NestOp : Ragged_PureOp<"nest"> {
   }];
   let arguments = (ins Ragged_TensorType:$source, Ragged_TensorType:$lengths);
   let results = (outs Ragged_TensorType:$result);
-  let assemblyFormat = "$source `,` $lengths attr-dict `:` type($source) `,` type($lengths) `->` type($result)";
+  let assemblyFormat = "$source `,` $lengths attr-dict `:` qualified(type($source)) `,` qualified(type($lengths)) `->` qualified(type($result))";
   let hasVerifier = 1;
 }
 
@@ -110,7 +110,7 @@ def Ragged_UnnestOp : Ragged_PureOp<"unnest"> {
   }];
   let arguments = (ins Ragged_TensorType:$source);
   let results = (outs Ragged_TensorType:$result);
-  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$source attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
   let hasVerifier = 1;
 }
 

@@ -50,7 +50,7 @@ def Ragged_TableOp : Ragged_ScheduleStepOp<"table", [Pure]> {
       Ragged_PathAttr:$path, OptionalAttr<Ragged_ExtentArrayAttr>:$extents, OptionalAttr<I64Attr>:$level);
   let results = (outs Ragged_TableType:$result);
   let assemblyFormat = [{
-    $kind custom<OptionalExtent>($extent) (`arg` $arg^)? `path` custom<Path>($path) (`extents` custom<Extents>($extents)^ `level` $level)? attr-dict
+    `` $kind `` custom<OptionalExtent>($extent) (`arg` $arg^)? `path` custom<Path>($path) (`extents` custom<Extents>($extents)^ `level` $level)? attr-dict
   }];
 }
 
@@ -83,7 +83,7 @@ def Ragged_AliasOp : Ragged_ScheduleStepOp<"alias", [Pure, AllTypesMatch<["sourc
   }];
   let arguments = (ins Ragged_BufferType:$source);
   let results = (outs Ragged_BufferType:$result);
-  let assemblyFormat = "$source attr-dict `:` type($source)";
+  let assemblyFormat = "$source attr-dict `:` qualified(type($source))";
 
 }
 
@@ -104,7 +104,7 @@ def Ragged_LaunchOp : Ragged_ScheduleStepOp<"launch", [AttrSizedOperandSegments]
       Variadic<AnyTypeOf<[Ragged_BufferType, Ragged_TableType]>>:$memrefs, Variadic<Ragged_TableType>:$scalars,
       I64Attr:$tile_rows, I64Attr:$flops_per_row, I64Attr:$bytes_per_row, OptionalAttr<StrArrayAttr>:$errors);
   let assemblyFormat = [{
-    $kernel `units` $units (`chunk` $chunk^)? `row_table` $row_table (`unit_table` $unit_table^)?
+    $kernel `units` `` $units (`chunk` $chunk^)? `row_table` $row_table (`unit_table` $unit_table^)?
     `memrefs` `(` ($memrefs^ `:` type($memrefs))? `)` (`scalars` `(` $scalars^ `)`)? attr-dict
   }];
   let hasVerifier = 1;
@@ -118,7 +118,7 @@ def Ragged_BindOp : Ragged_ScheduleStepOp<"bind"> {
     ```
   }];
   let arguments = (ins StrAttr:$symbol, Ragged_PathAttr:$path, OptionalAttr<Ragged_ExtentAttr>:$upper, Ragged_BufferType:$counts);
-  let assemblyFormat = "$symbol `path` custom<Path>($path) (`upper` $upper^)? `from` $counts attr-dict `:` type($counts)";
+  let assemblyFormat = "$symbol `path` custom<Path>($path) (`upper` $upper^)? `from` $counts attr-dict `:` qualified(type($counts))";
 }
 
 def Ragged_CheckOp : Ragged_ScheduleStepOp<"check"> {
@@ -133,7 +133,7 @@ def Ragged_CheckOp : Ragged_ScheduleStepOp<"check"> {
   let arguments = (ins Ragged_CheckKindAttr:$kind, Ragged_ExtentAttr:$lhs, Ragged_ExtentAttr:$rhs, Ragged_PathAttr:$path,
       StrAttr:$what, StrAttr:$where, OptionalAttr<Ragged_PathAttr>:$sum_over);
   let assemblyFormat = [{
-    $kind $lhs $rhs `path` custom<Path>($path) `what` $what `where` $where (`sum_over` custom<Path>($sum_over)^)? attr-dict
+    `` $kind $lhs $rhs `path` custom<Path>($path) `what` $what `where` $where (`sum_over` custom<Path>($sum_over)^)? attr-dict
   }];
 }
 
@@ -147,7 +147,7 @@ def Ragged_CopyOp : Ragged_ScheduleStepOp<"copy", [AllTypesMatch<["source", "des
     ```
   }];
   let arguments = (ins Ragged_BufferType:$source, Ragged_BufferType:$dest, Ragged_ExtentAttr:$rows, Ragged_PathAttr:$path);
-  let assemblyFormat = "$source `to` $dest `rows` $rows `path` custom<Path>($path) attr-dict `:` type($source)";
+  let assemblyFormat = "$source `to` $dest `rows` $rows `path` custom<Path>($path) attr-dict `:` qualified(type($source))";
 }
 
 def Ragged_StoreTableOp : Ragged_ScheduleStepOp<"store_table"> {
@@ -159,7 +159,7 @@ def Ragged_StoreTableOp : Ragged_ScheduleStepOp<"store_table"> {
     ```
   }];
   let arguments = (ins Ragged_TableType:$table, UnitAttr:$total, Ragged_BufferType:$dest);
-  let assemblyFormat = "$table (`total` $total^)? `to` $dest attr-dict `:` type($dest)";
+  let assemblyFormat = "$table (`total` $total^)? `to` $dest attr-dict `:` qualified(type($dest))";
 }
 
 def Ragged_HostCallOp : Ragged_ScheduleStepOp<"host_call", [AttrSizedOperandSegments]> {

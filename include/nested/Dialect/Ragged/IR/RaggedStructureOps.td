@@ -24,7 +24,7 @@ def Ragged_PartitionOp : Ragged_PureOp<"partition"> {
   }];
   let arguments = (ins Variadic<AnyTypeOf<[Ragged_TensorType, Ragged_DenseI64]>>:$sources);
   let results = (outs Ragged_PartitionType:$result);
-  let assemblyFormat = "$sources attr-dict `:` type($sources) `->` type($result)";
+  let assemblyFormat = "$sources attr-dict `:` type($sources) `->` qualified(type($result))";
   let hasVerifier = 1;
 }
 
@@ -41,7 +41,7 @@ def Ragged_LengthsOp : Ragged_PureOp<"lengths"> {
   }];
   let arguments = (ins Ragged_PartitionType:$partition, I64Attr:$dim);
   let results = (outs Ragged_DenseI64:$result);
-  let assemblyFormat = "$partition `dim` $dim attr-dict `:` type($partition) `->` type($result)";
+  let assemblyFormat = "$partition `dim` $dim attr-dict `:` qualified(type($partition)) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -53,7 +53,7 @@ def Ragged_OffsetsOp : Ragged_PartitionQueryOp<"offsets"> {
     ```
   }];
   let results = (outs Ragged_DenseI64:$result);
-  let assemblyFormat = "$partition attr-dict `:` type($partition) `->` type($result)";
+  let assemblyFormat = "$partition attr-dict `:` qualified(type($partition)) `->` type($result)";
 }
 
 def Ragged_RowSplitsOp : Ragged_PureOp<"row_splits"> {
@@ -69,7 +69,7 @@ def Ragged_RowSplitsOp : Ragged_PureOp<"row_splits"> {
   }];
   let arguments = (ins Ragged_PartitionType:$partition, I64Attr:$level);
   let results = (outs Ragged_DenseI64:$result);
-  let assemblyFormat = "$partition `level` $level attr-dict `:` type($partition) `->` type($result)";
+  let assemblyFormat = "$partition `level` $level attr-dict `:` qualified(type($partition)) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -81,7 +81,7 @@ def Ragged_TotalOp : Ragged_PartitionQueryOp<"total"> {
     ```
   }];
   let results = (outs 0DTensorOf<[I64]>:$result);
-  let assemblyFormat = "$partition attr-dict `:` type($partition) `->` type($result)";
+  let assemblyFormat = "$partition attr-dict `:` qualified(type($partition)) `->` type($result)";
 }
 
 def Ragged_ExtentOp : Ragged_PureOp<"extent"> {
@@ -95,7 +95,7 @@ def Ragged_ExtentOp : Ragged_PureOp<"extent"> {
   }];
   let arguments = (ins Ragged_ExtentAttr:$extent);
   let results = (outs Ragged_TensorType:$result);
-  let assemblyFormat = "$extent attr-dict `:` type($result)";
+  let assemblyFormat = "$extent attr-dict `:` qualified(type($result))";
   let hasVerifier = 1;
 }
 
@@ -112,7 +112,7 @@ def Ragged_LocateOp : Ragged_PureOp<"locate"> {
   }];
   let arguments = (ins Ragged_DenseI64:$rows, Ragged_PartitionType:$partition);
   let results = (outs Variadic<Ragged_DenseI64>:$coordinates);
-  let assemblyFormat = "$rows `in` $partition attr-dict `:` type($rows) `,` type($partition) `->` type($coordinates)";
+  let assemblyFormat = "$rows `in` $partition attr-dict `:` type($rows) `,` qualified(type($partition)) `->` type($coordinates)";
   let hasVerifier = 1;
 }
 
@@ -126,7 +126,7 @@ def Ragged_LinearizeOp : Ragged_PureOp<"linearize"> {
   }];
   let arguments = (ins Variadic<Ragged_DenseI64>:$coordinates, Ragged_PartitionType:$partition);
   let results = (outs Ragged_DenseI64:$rows);
-  let assemblyFormat = "$coordinates `in` $partition attr-dict `:` type($coordinates) `,` type($partition) `->` type($rows)";
+  let assemblyFormat = "$coordinates `in` $partition attr-dict `:` type($coordinates) `,` qualified(type($partition)) `->` type($rows)";
   let hasVerifier = 1;
 }
 
@@ -139,7 +139,7 @@ def Ragged_ValuesOp : Ragged_PureOp<"values"> {
   }];
   let arguments = (ins Ragged_TensorType:$source);
   let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let assemblyFormat = "$source attr-dict `:` qualified(type($source)) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -154,7 +154,7 @@ def Ragged_PackOp : Ragged_PureOp<"pack"> {
   }];
   let arguments = (ins AnyRankedTensor:$values, Ragged_PartitionType:$partition);
   let results = (outs Ragged_TensorType:$result);
-  let assemblyFormat = "$values `,` $partition attr-dict `:` type($values) `,` type($partition) `->` type($result)";
+  let assemblyFormat = "$values `,` $partition attr-dict `:` type($values) `,` qualified(type($partition)) `->` qualified(type($result))";
   let hasVerifier = 1;
 }
 
@@ -170,7 +170,7 @@ def Ragged_WithLengthsOp : Ragged_PureOp<"with_lengths"> {
   }];
   let arguments = (ins Ragged_TensorType:$source, Ragged_DenseI64:$lengths);
   let results = (outs Ragged_TensorType:$result);
-  let assemblyFormat = "$source `,` $lengths attr-dict `:` type($source) `,` type($lengths) `->` type($result)";
+  let assemblyFormat = "$source `,` $lengths attr-dict `:` qualified(type($source)) `,` type($lengths) `->` qualified(type($result))";
   let hasVerifier = 1;
 }
 
@@ -188,7 +188,7 @@ def Ragged_CastOp : Ragged_PureOp<"cast"> {
   }];
   let arguments = (ins Ragged_TensorType:$source, OptionalAttr<StrAttr>:$reason);
   let results = (outs Ragged_TensorType:$result);
-  let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
+  let assemblyFormat = "$source attr-dict `:` qualified(type($source)) `to` qualified(type($result))";
   let hasVerifier = 1;
 }
 

@@ -1,0 +1,212 @@
+//===- RaggedGenericOp.cpp - ragged.generic and ragged.index --------------===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Verification.h"
+#include "mlir/IR/AffineMap.h"
+
+using namespace mlir;
+using namespace nested::ragged;
+
+//===----------------------------------------------------------------------===//
+// Accessors
+//===----------------------------------------------------------------------===//
+
+SmallVector<ExtentAttr> GenericOp::getDims() { return toExtents(getExtents()); }
+
+SmallVector<StringAttr> GenericOp::getPathNames() { return toPath(getPath()); }
+
+bool GenericOp::isReduction(unsigned dim) {
+  return cast<StringAttr>(getIterators()[dim]).getValue() == "reduction";
+}
+
+AffineMap GenericOp::getInputMap(unsigned i) {
+  return cast<AffineMapAttr>(getMaps()[i]).getValue();
+}
+
+AffineMap GenericOp::getOutputMap(unsigned i) {
+  return cast<AffineMapAttr>(getMaps()[getInputs().size() + i]).getValue();
+}
+
+SmallVector<ExtentAttr> GenericOp::getInputOffsets(unsigned i) {
+  if (!getOffsets())
+    return {};
+  return toExtents(cast<ArrayAttr>((*getOffsets())[i]));
+}
+
+//===----------------------------------------------------------------------===//
+// Verifier
+//===----------------------------------------------------------------------===//
+
+/// Lists of the right lengths and of the right kinds of attributes.
+static LogicalResult verifyLists(GenericOp op) {
+  size_t rank = op.getExtents().size();
+  if (op.getIterators().size() != rank)
+    return emitExpected(op, "an iterator for each of the " + Twine(rank) + " dims",
+                        Twine(op.getIterators().size()));
+  for (Attribute iterator : op.getIterators()) {
+    StringRef kind = cast<StringAttr>(iterator).getValue();
+    if (kind != "parallel" && kind != "reduction")
+      return emitExpected(op, "iterator 'parallel' or 'reduction'",
+                          "'" + kind + "'");
+  }
+  size_t operands = op.getInputs().size() + op.getInits().size();
+  if (op.getMaps().size() != operands)
+    return emitExpected(op, "a map for each of the " + Twine(operands) + " operands",
+                        Twine(op.getMaps().size()));
+  if (op.getResults().size() != op.getInits().size())
+    return emitExpected(op,
+                        "a result for each of the " +
+                            Twine(op.getInits().size()) + " outputs",
+                        Twine(op.getResults().size()));
+  if (op.getInits().empty())
+    return emitExpected(op, "at least one output", "none");
+  for (auto [position, pair] :
+       llvm::enumerate(llvm::zip(op.getMaps(), op.getOperands()))) {
+    AffineMap map = cast<AffineMapAttr>(std::get<0>(pair)).getValue();
+    int64_t operandRank = LogicalType::of(std::get<1>(pair)).getRank();
+    if (map.getNumDims() != rank || map.getNumSymbols() != 0 ||
+        int64_t(map.getNumResults()) != operandRank)
+      return emitExpected(op,
+                          "map " + Twine(position) + " from " + Twine(rank) +
+                              " dims to " + Twine(operandRank),
+                          "one from " + Twine(map.getNumDims()) + " dims and " +
+                              Twine(map.getNumSymbols()) + " symbols to " +
+                              Twine(map.getNumResults()));
+  }
+  if (!op.getOffsets())
+    return success();
+  if (op.getOffsets()->size() != op.getInputs().size())
+    return emitExpected(op,
+                        "a list of offsets for each of the " +
+                            Twine(op.getInputs().size()) + " inputs",
+                        Twine(op.getOffsets()->size()));
+  for (auto [list, input] : llvm::zip(*op.getOffsets(), op.getInputs())) {
+    auto array = dyn_cast<ArrayAttr>(list);
+    if (!array || !llvm::all_of(array, llvm::IsaPred<ExtentAttr>))
+      return emitExpected(op, "offsets that are lists of extents",
+                          "another attribute");
+    size_t inputRank = LogicalType::of(input).getRank();
+    if (!array.empty() && array.size() != inputRank)
+      return emitExpected(op, "no offsets or " + Twine(inputRank),
+                          Twine(array.size()));
+  }
+  return success();
+}
+
+static LogicalResult verifyInput(GenericOp op, unsigned position,
+                                 ArrayRef<ExtentAttr> dims) {
+  Value value = op.getInputs()[position];
+  LogicalType input = LogicalType::of(value);
+  // R1: an input over a prefix of the path repeats.
+  SmallVector<StringAttr> path = op.getPathNames();
+  if (!isPathPrefix(input.path, path)) {
+    InFlightDiagnostic diagnostic = emitExpected(
+        op,
+        "input " + Twine(position) + " over a prefix of path " + formatPath(path),
+        quote(value.getType()));
+    attachBindingNotes(diagnostic, op, input.path);
+    return diagnostic;
+  }
+  SmallVector<ExtentAttr> offsets = op.getInputOffsets(position);
+  for (auto [dim, expr] :
+       llvm::enumerate(op.getInputMap(position).getResults())) {
+    // Sums of dims (windows) are checked by the op that was generalised.
+    ExtentAttr bound;
+    if (auto iteration = dyn_cast<AffineDimExpr>(expr))
+      bound = dims[iteration.getPosition()];
+    else if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+      bound = extent::constant(op.getContext(), constant.getValue() + 1);
+    else
+      continue;
+    if (!offsets.empty())
+      bound = extent::add(bound, offsets[dim]);
+    bool isChecked = !offsets.empty() || isa<AffineConstantExpr>(expr);
+    // R1: what is iterated over is what the operand has.
+    if (isAccessAllowed(bound, input.extents[dim], isChecked))
+      continue;
+    InFlightDiagnostic diagnostic = emitExpected(
+        op,
+        "input " + Twine(position) + " to have extent " + bound.str() +
+            " at dim " + Twine(dim),
+        input.extents[dim].str() + " in " + quote(value.getType()));
+    attachMismatchNotes(diagnostic, op, bound, input.extents[dim]);
+    return diagnostic;
+  }
+  return success();
+}
+
+static LogicalResult verifyOutput(GenericOp op, unsigned position,
+                                  ArrayRef<ExtentAttr> dims) {
+  Type type = op.getInits()[position].getType();
+  // No two points write one place, and every place is written.
+  AffineMap map = op.getOutputMap(position);
+  unsigned parallel = 0;
+  for (unsigned dim = 0; dim < dims.size(); ++dim)
+    parallel += !op.isReduction(dim);
+  bool isValid = map.isProjectedPermutation() && map.getNumResults() == parallel;
+  for (AffineExpr expr : map.getResults())
+    isValid &= isa<AffineDimExpr>(expr) &&
+               !op.isReduction(cast<AffineDimExpr>(expr).getPosition());
+  if (!isValid) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    os << map;
+    return emitExpected(op,
+                        "map of output " + Twine(position) +
+                            " to be a permutation of the parallel dims",
+                        text);
+  }
+
+  LogicalType expected;
+  expected.path = op.getPathNames();
+  if (op.getBatchReduced())
+    expected.path.pop_back();
+  for (AffineExpr expr : map.getResults())
+    expected.extents.push_back(dims[cast<AffineDimExpr>(expr).getPosition()]);
+  expected.elementType = LogicalType::of(type).elementType;
+  expected.order = RaggedTensorType::getDefaultOrder(expected.extents);
+  // R1: an output has the extents of the dims that it is indexed by.
+  if (failed(verifyType(op, "output", expected, type)))
+    return failure();
+  Type result = op.getResults()[position].getType();
+  if (result != type)
+    return emitExpected(op,
+                        "result of type " + quote(type) +
+                            ", that of its output",
+                        quote(result));
+  return success();
+}
+
+LogicalResult GenericOp::verify() {
+  SmallVector<ExtentAttr> dims = getDims();
+  if (failed(verifyLists(*this)))
+    return failure();
+  if (getBatchReduced() && getPath().empty())
+    return emitExpected(*this, "a path to reduce the batch of", "[]");
+  SmallVector<Type> arguments, results;
+  for (unsigned i = 0; i < getInputs().size(); ++i) {
+    if (failed(verifyInput(*this, i, dims)))
+      return failure();
+    arguments.push_back(LogicalType::of(getInputs()[i]).elementType);
+  }
+  for (unsigned i = 0; i < getInits().size(); ++i) {
+    if (failed(verifyOutput(*this, i, dims)))
+      return failure();
+    results.push_back(LogicalType::of(getInits()[i]).elementType);
+  }
+  llvm::append_range(arguments, results);
+  if (failed(verifyArguments(*this, "a region", getBody().front(), arguments)))
+    return failure();
+  return verifyYield(*this, "the region", getBody().front(), results);
+}
+
+LogicalResult IndexOp::verify() {
+  auto generic = (*this)->getParentOfType<GenericOp>();
+  if (!generic)
+    return emitExpected(*this, "to be inside ragged.generic", "another parent");
+  return verifyDim(*this, "dim", getDim(), generic.getExtents().size());
+}

@@ -245,6 +245,9 @@ void KernelWrapper::emitWrapper(StringRef name) {
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
                                   {pointer, i64, i64, pointer}));
   wrapper->setAttr(nested::kKernelAttr, builder.getUnitAttr());
+  if (scratchBytes)
+    wrapper->setAttr(nested::kScratchBytesAttr,
+                     builder.getI64IntegerAttr(*scratchBytes));
   Block *entry = wrapper.addEntryBlock(builder);
   builder.setInsertionPointToStart(entry);
   Value frame = entry->getArgument(0);
@@ -282,6 +285,7 @@ LogicalResult KernelWrapper::run() {
   rewriteBody();
   kernel.setSymName(name + ".body");
   kernel->removeAttr(nested::kKernelAttr);
+  kernel->removeAttr(nested::kScratchBytesAttr);
   kernel->setAttr(
       "llvm.linkage",
       LLVM::LinkageAttr::get(kernel.getContext(), LLVM::Linkage::Internal));

@@ -211,7 +211,7 @@ void nested_artifact_t::load(std::string_view payload) {
       if (!symbol)
         fail(NESTED_INVALID_ARTIFACT, "%s: entry '%s': there is no kernel '%s'",
              name.c_str(), entry.name.c_str(), step.kernel.c_str());
-      step.function = reinterpret_cast<KernelFunction>(symbol);
+      step.function = reinterpret_cast<nested_kernel>(symbol);
     }
 }
 

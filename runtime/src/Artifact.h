@@ -10,22 +10,9 @@
 
 #include "Manifest.h"
 
+#include "nested/kernel.h"
+
 #include <atomic>
-
-/// The order of the pointers is that of services.def.
-struct nested_services {
-#define NESTED_SERVICE(NAME, RESULT, PARAMETERS) RESULT(*NAME) PARAMETERS;
-#include "nested/services.def"
-};
-
-/// What a kernel is called with (docs/Artifact.md, section 3).
-struct nested_frame {
-  void *const *memrefs;
-  const int64_t *dims;
-  const int64_t *scalars;
-  const struct nested_services *services;
-  void *reserved[4];
-};
 
 /// Entries point back to their artifact, so that a plan can hold on to it.
 struct nested_entry_t {

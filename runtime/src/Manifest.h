@@ -10,6 +10,8 @@
 
 #include "Extent.h"
 
+#include "nested/kernel.h"
+
 #include <deque>
 #include <memory>
 #include <optional>
@@ -21,8 +23,6 @@
 // refer to something else are in range, every extent may be used where it
 // stands, and what depends on data is known: `readyStep` is the `bind` step
 // after which a thing can be computed, notFromData if a plan can.
-
-struct nested_frame;
 
 namespace nested::rt {
 
@@ -142,8 +142,6 @@ struct Units {
   int64_t rows = 1; // Chunks.
 };
 
-using KernelFunction = void (*)(const nested_frame *, int64_t, int64_t, void *);
-
 struct Step {
   enum class Op : uint8_t {
     Launch,
@@ -158,7 +156,7 @@ struct Step {
   Op op = Op::Launch;
   // Launch
   std::string kernel;
-  KernelFunction function = nullptr;
+  nested_kernel function = nullptr;
   std::vector<Memref> memrefs;
   std::vector<Rows> scalars;
   Units units;

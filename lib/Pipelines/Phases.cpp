@@ -7,8 +7,11 @@
 
 #include "nested/Pipelines/Phases.h"
 
+#include "nested/Conversion/KernelsToStructure/Passes.h"
 #include "nested/Conversion/LoopsToLLVM/Passes.h"
+#include "nested/Conversion/StructureToLoops/Passes.h"
 #include "nested/Dialect/Ragged/Transforms/Passes.h"
+#include "nested/Target/TargetSpec.h"
 
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -63,17 +66,46 @@ void nested::buildToKernels(OpPassManager &pm, const PhaseOptions &options) {
 
 /// Contract of `structure`: no ragged types; packed values, lengths, offsets
 /// and grain tables are ordinary tensors; `ragged.schedule` holds the plan.
-void nested::buildToStructure(OpPassManager &pm, const PhaseOptions &options) {}
+void nested::buildToStructure(OpPassManager &pm, const PhaseOptions &options) {
+  pm.addPass(createRaggedKernelsToStructure());
+  // Tables are read where they are needed: loads of the same place meet here.
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
+  pm.addPass(createRaggedVerifyStructure());
+}
 
 //===----------------------------------------------------------------------===//
 // structure -> loops
 //===----------------------------------------------------------------------===//
 
+/// Width of the target's vector registers. What is wrong with a target's name is
+/// reported where it is used.
+static int64_t getVectorBits(StringRef target) {
+  llvm::Expected<TargetSpec> spec = TargetSpec::parse(target);
+  if (!spec) {
+    llvm::consumeError(spec.takeError());
+    return 128;
+  }
+  llvm::Expected<std::vector<std::string>> sets = spec->getInstructionSets();
+  if (!sets) {
+    llvm::consumeError(sets.takeError());
+    return 128;
+  }
+  if (llvm::is_contained(*sets, "avx512f"))
+    return 512;
+  return llvm::is_contained(*sets, "avx") ? 256 : 128;
+}
+
 /// Contract of `loops`: each kernel is a `func.func` with the attribute
 /// `ragged.kernel`, arguments (memrefs, scalars, begin, end[, scratch]) and a
 /// body in scf, vector, memref, arith and math; no linalg, no tensors, no
 /// allocation.
-void nested::buildToLoops(OpPassManager &pm, const PhaseOptions &options) {}
+void nested::buildToLoops(OpPassManager &pm, const PhaseOptions &options) {
+  TileOptions tiles;
+  tiles.vectorBits = getVectorBits(options.target);
+  buildStructureToLoops(pm, tiles);
+}
 
 //===----------------------------------------------------------------------===//
 // loops -> llvm

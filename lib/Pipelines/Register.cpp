@@ -11,7 +11,9 @@
 
 #include "nested/Pipelines/Register.h"
 
+#include "nested/Conversion/KernelsToStructure/Passes.h"
 #include "nested/Conversion/LoopsToLLVM/Passes.h"
+#include "nested/Conversion/StructureToLoops/Passes.h"
 #include "nested/Dialect/Ragged/IR/Ragged.h"
 #include "nested/Dialect/Ragged/Transforms/Passes.h"
 #include "nested/Pipelines/Phases.h"
@@ -37,6 +39,9 @@ void nested::registerAllNested(DialectRegistry &registry) {
   registerCompilerDialects(registry);
   mlir::registerAllPasses();
   ragged::registerRaggedPasses();
+  registerKernelsToStructurePasses();
+  registerStructureToLoopsPasses();
+  registerTilePipeline();
   registerLoopsToLLVMPasses();
   registerPhasePipelines();
 }

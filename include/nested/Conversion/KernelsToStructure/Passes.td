@@ -1,0 +1,48 @@
+//===- Passes.td - from the kernels phase to structure -*- tablegen -*-===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef NESTED_KERNELSTOSTRUCTURE_PASSES
+#define NESTED_KERNELSTOSTRUCTURE_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def RaggedKernelsToStructure : Pass<"ragged-kernels-to-structure", "::mlir::ModuleOp"> {
+  let summary = "ragged types become packed values, lengths and tables";
+  let description = [{
+    1. Every entry becomes a `ragged.schedule` of the same name: its signature as data, structure tables,
+       buffers, and the steps that the runtime takes.
+    2. Every `ragged.kernel` becomes a function with the attribute `ragged.kernel`, on memrefs of packed
+       rows and of tables: it finds the first row of its units, and runs the tile program in a loop over
+       tiles that cuts the packed rows regardless of where groups and samples end. Row numbers of
+       everything that is not read in the order of the iteration space are computed per row.
+    3. A fold over the batch becomes two launches: partial results of chunks of rows, then one pass
+       over them (R8).
+
+    Booleans are stored as bytes.
+
+    Requires: the kernels phase. Guarantees: `--ragged-verify-structure`.
+
+    (* example: test/Conversion/KernelsToStructure/ragged-kernels-to-structure.mlir *)
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+}
+
+def RaggedVerifyStructure : Pass<"ragged-verify-structure", "::mlir::ModuleOp"> {
+  let summary = "check the contract of the structure phase";
+  let description = [{
+    No value of a ragged tensor or partition type; every function is a kernel on memrefs, scalars, `begin` and
+    `end`; every launch names a function and gives it as many operands as it takes.
+
+    (* example: test/Conversion/KernelsToStructure/ragged-verify-structure.mlir *)
+  }];
+}
+
+#endif // NESTED_KERNELSTOSTRUCTURE_PASSES

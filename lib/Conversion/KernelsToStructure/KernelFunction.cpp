@@ -1,0 +1,718 @@
+//===- KernelFunction.cpp - A kernel as a function on packed rows -------===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelFunction.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "nested/Conversion/StructureToLoops/Passes.h"
+#include "nested/Conversion/LoopsToLLVM/Passes.h"
+#include "nested/Dialect/Ragged/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace nested;
+using namespace nested::ragged;
+
+//===----------------------------------------------------------------------===//
+// KernelSignature
+//===----------------------------------------------------------------------===//
+
+KernelSignature::KernelSignature(OpBuilder &b, Location loc, StringRef name,
+                                 ScheduleBuilder &schedule)
+    : loc(loc), schedule(schedule) {
+  func = func::FuncOp::create(b, loc, name, b.getFunctionType({}, {}));
+  func->setAttr(kKernelAttr, b.getUnitAttr());
+  Block *body = func.addEntryBlock();
+  begin = body->addArgument(b.getIndexType(), loc);
+  end = body->addArgument(b.getIndexType(), loc);
+}
+
+Value KernelSignature::insertMemref(Value operand, Type type) {
+  Value arg = getBody()->insertArgument(memrefOperands.size(), type, loc);
+  memrefOperands.push_back(operand);
+  return arg;
+}
+
+Value KernelSignature::getTable(const TableKey &key) {
+  for (auto &[known, value] : tables)
+    if (known == key)
+      return value;
+  auto type = MemRefType::get({ShapedType::kDynamic},
+                              IntegerType::get(loc.getContext(), 64));
+  Value value = insertMemref(schedule.getTable(key), type);
+  tables.push_back({key, value});
+  return value;
+}
+
+Value KernelSignature::addBuffer(Value buffer, ArrayRef<int64_t> rowShape,
+                                 Type elementType) {
+  SmallVector<int64_t> shape = {ShapedType::kDynamic};
+  llvm::append_range(shape, rowShape);
+  return insertMemref(buffer, MemRefType::get(shape, getStorageType(elementType)));
+}
+
+Value KernelSignature::addDense(Value buffer, ArrayRef<int64_t> shape, Type elementType) {
+  return insertMemref(buffer, MemRefType::get(shape, getStorageType(elementType)));
+}
+
+Value KernelSignature::getErrorRecord() {
+  if (!errorRecord) {
+    // The last memref; what is asked for later is inserted before it.
+    auto type = MemRefType::get({ShapedType::kDynamic},
+                                IntegerType::get(loc.getContext(), 64));
+    errorRecord = getBody()->insertArgument(memrefOperands.size(), type, loc);
+  }
+  return errorRecord;
+}
+
+Value KernelSignature::getTotal(const TableKey &key) {
+  for (auto &[known, value] : totals)
+    if (known == key)
+      return value;
+  unsigned position = memrefOperands.size() + (errorRecord ? 1 : 0) + totals.size();
+  Value value = getBody()->insertArgument(position, IndexType::get(loc.getContext()), loc);
+  scalarOperands.push_back(schedule.getTable(key));
+  totals.push_back({key, value});
+  return value;
+}
+
+int64_t KernelSignature::addError(StringRef message) {
+  errors.push_back(message.str());
+  return errors.size();
+}
+
+ArrayAttr KernelSignature::getErrors(Builder &builder) const {
+  if (errors.empty())
+    return {};
+  SmallVector<StringRef> texts(errors.begin(), errors.end());
+  return builder.getStrArrayAttr(texts);
+}
+
+void KernelSignature::finish() {
+  OpBuilder b(loc.getContext());
+  b.setInsertionPointToEnd(getBody());
+  func::ReturnOp::create(b, loc);
+  func.setFunctionType(b.getFunctionType(getBody()->getArgumentTypes(), {}));
+}
+
+//===----------------------------------------------------------------------===//
+// One kernel
+//===----------------------------------------------------------------------===//
+
+namespace {
+class KernelEmitter {
+public:
+  KernelEmitter(OpBuilder &outer, KernelOp kernel, StringRef name,
+                ScheduleBuilder &schedule, ArrayRef<Value> outputs)
+      : kernel(kernel), loc(kernel.getLoc()), schedule(schedule), outputBuffers(outputs),
+        signature(outer, kernel.getLoc(), name, schedule),
+        coordinates(kernel, signature), b(outer.getContext()),
+        tileRows(kernel.getTile()) {
+    b.setInsertionPointToEnd(signature.getBody());
+  }
+  FailureOr<EmittedKernel> run();
+
+private:
+  /// A tensor of the tile that is filled row by row from the row's position.
+  struct RowTensor {
+    Type elementType;
+    std::function<Value(OpBuilder &, const RowPosition &, Value row)> compute;
+    Value tensor;
+  };
+  using RowFunction = decltype(RowTensor::compute);
+
+  bool isPacked(TileReadOp read);
+  LogicalResult plan();
+  Value rowNumber(OpBuilder &at, TileReadOp read, const RowPosition &position);
+  RowFunction lookupRow(TileLookupOp lookup);
+  Value getSource(Value input, unsigned rowRank);
+  unsigned addRowTensor(Type elementType, RowFunction compute);
+  void emitEmptyUnits();
+  void emitFinalize(OpBuilder &at, TileReduceOp reduce, Value dest, Value unit, Value sample);
+  void emitTileLoop();
+  void emitRows(OpBuilder &at, Value tileStart, Value live, RowPosition &position);
+  void emitBody(OpBuilder &at, Value tileStart, Value live, SmallVector<Value> &accumulators);
+  void countCosts(EmittedKernel &emitted);
+  Value sharedTensor(Value input);
+
+  KernelOp kernel;
+  Location loc;
+  ScheduleBuilder &schedule;
+  ArrayRef<Value> outputBuffers;
+  KernelSignature signature;
+  TileCoordinates coordinates;
+  OpBuilder b;
+  int64_t tileRows;
+
+  Value firstRow, lastRow;
+  SmallVector<TileReduceOp> reduces;
+  DenseMap<Operation *, Value> foldDests;
+  SmallVector<std::pair<unsigned, Value>> stores; // yield operand, memref
+  SmallVector<RowTensor> rowTensors;
+  DenseMap<Operation *, unsigned> rowTensorOf;
+  DenseMap<Operation *, SmallVector<unsigned>> auxOf;
+  /// Per row of the tile: the unit that ends with it, or -1.
+  Value flush;
+  bool needsPositions = false;
+  llvm::SmallDenseMap<std::pair<Value, unsigned>, Value> sources;
+  DenseMap<Value, Value> shared;
+};
+} // namespace
+
+/// Whether the rows that a tile reads are the tile's own rows, one after the other.
+bool KernelEmitter::isPacked(TileReadOp read) {
+  Value input = kernel.getInputs()[cast<BlockArgument>(read.getSource()).getArgNumber() - 1];
+  LogicalType type = LogicalType::of(input);
+  if (schedule.getArgument(input) || type.path != toPath(kernel.getPath()) ||
+      read.getOffsets() || !read.getStarts().empty())
+    return false;
+  return read.getMap().isIdentity();
+}
+
+Value KernelEmitter::getSource(Value source, unsigned rowRank) {
+  Value &memref = sources[{source, rowRank}];
+  if (memref)
+    return memref;
+  Value input = kernel.getInputs()[cast<BlockArgument>(source).getArgNumber() - 1];
+  LogicalType type = LogicalType::of(input);
+  SmallVector<int64_t> rowShape;
+  for (int64_t dim : ArrayRef(type.order).drop_front(rowRank))
+    rowShape.push_back(*type.extents[dim].getConstant());
+  memref = signature.addBuffer(schedule.getBuffer(input), rowShape, type.elementType);
+  return memref;
+}
+
+/// The row of the source that the tile reads for the row at `position`.
+Value KernelEmitter::rowNumber(OpBuilder &at, TileReadOp read, const RowPosition &position) {
+  IndexBuilder ib(at, loc);
+  Value input = kernel.getInputs()[cast<BlockArgument>(read.getSource()).getArgNumber() - 1];
+  LogicalType type = LogicalType::of(input);
+  Value sample = coordinates.getParent(at, type.path, position.sample);
+  Value row = ib.constant(0);
+  for (auto [k, expr] : llvm::enumerate(read.getMap().getResults())) {
+    Value coordinate =
+        isa<AffineDimExpr>(expr)
+            ? position.coordinates[cast<AffineDimExpr>(expr).getPosition()]
+            : ib.constant(cast<AffineConstantExpr>(expr).getValue());
+    if (read.getOffsets())
+      coordinate = ib.add(
+          coordinate,
+          coordinates.evaluate(at, toExtents(*read.getOffsets())[k], type.path, sample));
+    if (k != 0)
+      row = ib.mul(row, coordinates.evaluate(at, type.extents[type.order[k]], type.path,
+                                             sample));
+    row = ib.add(row, coordinate);
+  }
+  if (type.isDense())
+    return row;
+  if (std::optional<int64_t> arg = schedule.getArgument(input)) {
+    // An argument's base counts its own rows; static dims that became rows of the
+    // kernel are parts of them.
+    Value base = ib.load(signature.getTable(TableKey::makeBase(*arg, type.path)), sample);
+    for (unsigned k = type.getRaggedDims().size(); k < read.getMap().getNumResults(); ++k)
+      base = ib.mul(base, ib.constant(*type.extents[type.order[k]].getConstant()));
+    return ib.add(base, row);
+  }
+  ExtentAttr rows = extent::product(at.getContext(), [&] {
+    SmallVector<ExtentAttr> extents;
+    for (int64_t dim : ArrayRef(type.order).take_front(read.getMap().getNumResults()))
+      extents.push_back(type.extents[dim]);
+    return extents;
+  }());
+  Value base =
+      ib.load(signature.getTable(TableKey::makeOffsets(rows, type.path)), sample);
+  return ib.add(base, row);
+}
+
+unsigned KernelEmitter::addRowTensor(Type elementType, RowFunction compute) {
+  rowTensors.push_back({elementType, std::move(compute), {}});
+  return rowTensors.size() - 1;
+}
+
+/// The table's row for the index of the row at `position`: checked, and 0 when it is
+/// wrong, which the error record then says.
+KernelEmitter::RowFunction KernelEmitter::lookupRow(TileLookupOp lookup) {
+  auto read = lookup.getIndices().getDefiningOp<TileReadOp>();
+  auto table = cast<RankedTensorType>(lookup.getTable().getType());
+  std::string where = formatLocation(lookup.getLoc());
+  std::string message = "index {value} is out of range for a table of " +
+                        std::to_string(table.getDimSize(0)) + " rows (row {row})";
+  if (!where.empty())
+    message += " at " + where;
+  Value indices = getSource(read.getSource(), read.getMap().getNumResults());
+  Value record = signature.getErrorRecord();
+  int64_t number = signature.addError(message);
+  return [this, read, table, indices, record, number](
+             OpBuilder &at, const RowPosition &position, Value row) -> Value {
+    IndexBuilder ib(at, loc);
+    Value from = isPacked(read) ? row : rowNumber(at, read, position);
+    Value raw = memref::LoadOp::create(at, loc, indices, from);
+    if (!raw.getType().isInteger(64))
+      raw = arith::ExtSIOp::create(at, loc, at.getI64Type(), raw);
+    Value limit = arith::ConstantIntOp::create(at, loc, table.getDimSize(0), 64);
+    // Unsigned: a negative index is out of range too.
+    Value inside = arith::CmpIOp::create(at, loc, arith::CmpIPredicate::ult, raw, limit);
+    Value outside = arith::XOrIOp::create(at, loc, inside,
+                                          arith::ConstantIntOp::create(at, loc, 1, 1));
+    // The first one that this worker meets is kept.
+    Value known = memref::LoadOp::create(at, loc, record, ValueRange{ib.constant(0)});
+    Value unset = arith::CmpIOp::create(at, loc, arith::CmpIPredicate::eq, known,
+                                        arith::ConstantIntOp::create(at, loc, 0, 64));
+    Value first = arith::AndIOp::create(at, loc, outside, unset);
+    scf::IfOp::create(at, loc, first, [&](OpBuilder &then, Location l) {
+      IndexBuilder tb(then, l);
+      auto store = [&](int64_t word, Value value) {
+        memref::StoreOp::create(then, l, value, record, ValueRange{tb.constant(word)});
+      };
+      store(1, raw);
+      store(2, tb.toI64(row));
+      store(0, arith::ConstantIntOp::create(then, l, number, 64));
+      scf::YieldOp::create(then, l);
+    });
+    Value zero = arith::ConstantIntOp::create(at, loc, 0, 64);
+    Value safe = arith::SelectOp::create(at, loc, inside, raw, zero);
+    return arith::IndexCastOp::create(at, loc, at.getIndexType(), safe);
+  };
+}
+
+/// Decides what is computed per row, and makes the arguments for what is read.
+LogicalResult KernelEmitter::plan() {
+  Type index = b.getIndexType(), i64 = b.getI64Type();
+  for (Operation &op : kernel.getBody().front()) {
+    if (auto read = dyn_cast<TileReadOp>(op)) {
+      if (!read.getStarts().empty())
+        return read.emitOpError("does not support starts that come from data");
+      bool onlyIndex = llvm::all_of(read->getUsers(), [&](Operation *user) {
+        auto lookup = dyn_cast<TileLookupOp>(user);
+        return lookup && lookup.getIndices() == read.getResult();
+      });
+      getSource(read.getSource(), read.getMap().getNumResults());
+      if (!onlyIndex && !isPacked(read))
+        rowTensorOf[&op] =
+            addRowTensor(index, [this, read](OpBuilder &at, const RowPosition &p, Value) {
+              return rowNumber(at, read, p);
+            });
+    } else if (auto lookup = dyn_cast<TileLookupOp>(op)) {
+      if (!lookup.getIndices().getDefiningOp<TileReadOp>())
+        return lookup.emitOpError("expected its indices to be read from memory");
+      if (cast<RankedTensorType>(lookup.getTable().getType()).getDimSize(0) == 0)
+        return lookup.emitOpError("expected a table with at least one row");
+      rowTensorOf[&op] = addRowTensor(index, lookupRow(lookup));
+    } else if (auto coord = dyn_cast<TileCoordOp>(op)) {
+      rowTensorOf[&op] =
+          addRowTensor(i64, [this, dim = coord.getDim()](OpBuilder &at, const RowPosition &p,
+                                                         Value) {
+            return IndexBuilder(at, loc).toI64(p.coordinates[dim]);
+          });
+    } else if (auto extentOp = dyn_cast<TileExtentOp>(op)) {
+      rowTensorOf[&op] =
+          addRowTensor(i64, [this, extent = extentOp.getExtent()](
+                                OpBuilder &at, const RowPosition &p, Value) {
+            return IndexBuilder(at, loc).toI64(
+                coordinates.evaluate(at, extent, coordinates.getPath(), p.sample));
+          });
+    } else if (auto reduce = dyn_cast<TileReduceOp>(op)) {
+      reduces.push_back(reduce);
+      if (kernel.getUnits() == UnitKind::Groups)
+        for (ExtentAttr extent : toExtents(reduce.getExtents()))
+          auxOf[&op].push_back(addRowTensor(
+              i64, [this, extent](OpBuilder &at, const RowPosition &p, Value) {
+                return IndexBuilder(at, loc).toI64(
+                    coordinates.evaluate(at, extent, coordinates.getPath(), p.sample));
+              }));
+    }
+  }
+  needsPositions = !rowTensors.empty();
+  Operation *yield = kernel.getBody().front().getTerminator();
+  for (auto [k, value] : llvm::enumerate(yield->getOperands())) {
+    auto type = cast<RankedTensorType>(value.getType());
+    auto reduce = value.getDefiningOp<TileReduceOp>();
+    ArrayRef<int64_t> rowShape = reduce ? type.getShape() : type.getShape().drop_front();
+    Type element = type.getElementType();
+    // Chunks leave accumulators, which are finalized later.
+    if (reduce && kernel.getUnits() == UnitKind::Chunks)
+      element = cast<TypedAttr>(reduce.getInit()[0]).getType();
+    Value memref = signature.addBuffer(outputBuffers[k], rowShape, element);
+    if (reduce)
+      foldDests[reduce] = memref;
+    else
+      stores.push_back({k, memref});
+  }
+  if (!reduces.empty())
+    needsPositions |= kernel.getUnits() == UnitKind::Groups;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Folds of nothing
+//===----------------------------------------------------------------------===//
+
+/// `dest[unit] = finalize(init, extents of the sample)`, element by element.
+void KernelEmitter::emitFinalize(OpBuilder &at, TileReduceOp reduce, Value dest, Value unit,
+                                 Value sample) {
+  auto shape = cast<MemRefType>(dest.getType()).getShape().drop_front();
+  IndexBuilder ib(at, loc);
+  SmallVector<Value> lower, upper, step;
+  for (int64_t size : shape) {
+    lower.push_back(ib.constant(0));
+    upper.push_back(ib.constant(size));
+    step.push_back(ib.constant(1));
+  }
+  Block &finalize = reduce.getFinalize().front();
+  IRMapping mapping;
+  Value init = arith::ConstantOp::create(at, loc, cast<TypedAttr>(reduce.getInit()[0]));
+  mapping.map(finalize.getArgument(0), init);
+  for (auto [k, extent] : llvm::enumerate(toExtents(reduce.getExtents())))
+    mapping.map(finalize.getArgument(1 + k),
+                ib.toI64(coordinates.evaluate(at, extent, coordinates.getPath(), sample)));
+  for (Operation &op : finalize.without_terminator()) {
+    // Constants of the tile program that the region refers to.
+    for (Value operand : op.getOperands())
+      if (Operation *def = operand.getDefiningOp())
+        if (def->getBlock() != &finalize && !mapping.contains(operand))
+          at.clone(*def, mapping);
+    at.clone(op, mapping);
+  }
+  Value yielded = finalize.getTerminator()->getOperand(0);
+  if (Operation *def = yielded.getDefiningOp())
+    if (def->getBlock() != &finalize && !mapping.contains(yielded))
+      at.clone(*def, mapping);
+  Value value = mapping.lookupOrDefault(yielded);
+  if (value.getType().isInteger(1))
+    value = arith::ExtUIOp::create(at, loc, at.getI8Type(), value);
+  scf::buildLoopNest(at, loc, lower, upper, step,
+                     [&](OpBuilder &body, Location l, ValueRange position) {
+                       SmallVector<Value> indices = {unit};
+                       llvm::append_range(indices, position);
+                       memref::StoreOp::create(body, l, value, dest, indices);
+                     });
+}
+
+/// R5: units without rows are not met by the loop over rows. All units of a sample
+/// have equally many.
+void KernelEmitter::emitEmptyUnits() {
+  if (reduces.empty() || kernel.getUnits() != UnitKind::Groups ||
+      coordinates.getUnitRows().isStatic())
+    return;
+  IndexBuilder ib(b, loc);
+  Value begin = signature.getBegin(), end = signature.getEnd();
+  std::optional<TableKey> unitKey = coordinates.getUnitTable();
+  Value one = ib.constant(1), zero = ib.constant(0), from = begin, to = end, units;
+  if (unitKey) {
+    units = signature.getTable(*unitKey);
+    from = ib.search(units, begin);
+    to = ib.add(ib.search(units, ib.sub(end, one)), one);
+  }
+  scf::ForOp::create(
+      b, loc, from, to, one, ValueRange{},
+      [&](OpBuilder &body, Location l, Value sample, ValueRange) {
+        IndexBuilder sb(body, l);
+        Value rows = coordinates.evaluate(body, coordinates.getUnitRows(),
+                                          coordinates.getPath(), sample);
+        Value isEmpty = sb.compare(arith::CmpIPredicate::eq, rows, zero);
+        scf::IfOp::create(body, l, isEmpty, [&](OpBuilder &then, Location at) {
+          IndexBuilder tb(then, at);
+          Value first = sample, last = tb.add(sample, one);
+          if (unitKey) {
+            first = tb.max(tb.load(units, sample), begin);
+            last = tb.min(tb.load(units, last), end);
+          }
+          scf::ForOp::create(then, at, first, last, one, ValueRange{},
+                             [&](OpBuilder &inner, Location il, Value unit, ValueRange) {
+                               for (TileReduceOp reduce : reduces)
+                                 emitFinalize(inner, reduce, foldDests[reduce], unit,
+                                              sample);
+                               scf::YieldOp::create(inner, il);
+                             });
+          scf::YieldOp::create(then, at);
+        });
+        scf::YieldOp::create(body, l);
+      });
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+/// Fills the tensors of the tile that depend on where each row is.
+void KernelEmitter::emitRows(OpBuilder &at, Value tileStart, Value live,
+                             RowPosition &position) {
+  IndexBuilder ib(at, loc);
+  SmallVector<Value> state = {position.sample};
+  llvm::append_range(state, position.coordinates);
+  if (!needsPositions)
+    state.clear();
+  unsigned stateSize = state.size();
+  for (RowTensor &each : rowTensors)
+    state.push_back(tensor::EmptyOp::create(at, loc, {tileRows}, each.elementType));
+  bool flushes = !reduces.empty();
+  if (flushes)
+    state.push_back(tensor::EmptyOp::create(at, loc, {tileRows}, at.getIndexType()));
+  if (state.empty())
+    return;
+  auto loop = scf::ForOp::create(
+      at, loc, ib.constant(0), live, ib.constant(1), state,
+      [&](OpBuilder &body, Location l, Value r, ValueRange args) {
+        IndexBuilder rb(body, l);
+        Value row = rb.add(tileStart, r);
+        RowPosition here;
+        SmallVector<Value> next;
+        Value unitEnds, unit;
+        if (needsPositions) {
+          here.sample = args[0];
+          here.coordinates.assign(args.begin() + 1, args.begin() + stateSize);
+          RowPosition after = coordinates.advance(body, here, row, lastRow, unitEnds);
+          next.push_back(after.sample);
+          llvm::append_range(next, after.coordinates);
+        }
+        for (auto [k, each] : llvm::enumerate(rowTensors)) {
+          Value value = each.compute(body, here, row);
+          next.push_back(tensor::InsertOp::create(body, l, value, args[stateSize + k],
+                                                  ValueRange{r}));
+        }
+        if (flushes) {
+          Value none = rb.constant(-1);
+          if (kernel.getUnits() == UnitKind::Chunks) {
+            Value chunk = rb.constant(kernel.getChunk());
+            Value following = rb.add(row, rb.constant(1));
+            unit = rb.div(row, chunk);
+            Value full = rb.compare(arith::CmpIPredicate::eq, rb.rem(following, chunk),
+                                    rb.constant(0));
+            Value last = rb.compare(arith::CmpIPredicate::eq, following, lastRow);
+            unitEnds = arith::OrIOp::create(body, l, full, last);
+          } else {
+            unit = coordinates.getUnit(body, here);
+          }
+          next.push_back(tensor::InsertOp::create(body, l, rb.select(unitEnds, unit, none),
+                                                  args.back(), ValueRange{r}));
+        }
+        scf::YieldOp::create(body, l, next);
+      });
+  if (needsPositions) {
+    position.sample = loop.getResult(0);
+    for (unsigned k = 0; k < position.coordinates.size(); ++k)
+      position.coordinates[k] = loop.getResult(1 + k);
+  }
+  for (auto [k, each] : llvm::enumerate(rowTensors))
+    each.tensor = loop.getResult(stateSize + k);
+  if (flushes)
+    flush = loop.getResults().back();
+}
+
+Value KernelEmitter::sharedTensor(Value input) {
+  Value &tensor = shared[input];
+  if (tensor)
+    return tensor;
+  auto type = cast<RankedTensorType>(input.getType());
+  Value outside = kernel.getInputs()[cast<BlockArgument>(input).getArgNumber() - 1];
+  Value memref = signature.addDense(schedule.getBuffer(outside), type.getShape(),
+                                    type.getElementType());
+  // Made once, before the loop over tiles.
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(signature.getBody());
+  auto stored = RankedTensorType::get(type.getShape(), getStorageType(type.getElementType()));
+  tensor = bufferization::ToTensorOp::create(b, loc, stored, memref, /*restrict=*/true);
+  return tensor;
+}
+
+/// The tile program, with tile access on memrefs.
+void KernelEmitter::emitBody(OpBuilder &at, Value tileStart, Value live,
+                             SmallVector<Value> &accumulators) {
+  IRMapping mapping;
+  auto storageTensor = [&](Type type) {
+    auto tensor = cast<RankedTensorType>(type);
+    return RankedTensorType::get(tensor.getShape(),
+                                 getStorageType(tensor.getElementType()));
+  };
+  auto mapShared = [&](Operation &op) {
+    op.walk([&](Operation *inside) {
+      for (Value operand : inside->getOperands())
+        if (auto arg = dyn_cast<BlockArgument>(operand))
+          if (arg.getOwner() == &kernel.getBody().front() &&
+              isa<RankedTensorType>(arg.getType()) && !mapping.contains(arg))
+            mapping.map(arg, sharedTensor(arg));
+    });
+  };
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    if (auto read = dyn_cast<TileReadOp>(op)) {
+      Value source = getSource(read.getSource(), read.getMap().getNumResults());
+      Type type = storageTensor(read.getResult().getType());
+      if (std::optional<ArrayRef<int64_t>> inner = read.getInnerOffsets()) {
+        // Part of each row: a view of the source.
+        auto shape = cast<RankedTensorType>(type).getShape();
+        SmallVector<OpFoldResult> offsets = {at.getIndexAttr(0)}, sizes, strides;
+        sizes.push_back(memref::DimOp::create(at, loc, source, 0).getResult());
+        for (auto [k, offset] : llvm::enumerate(*inner)) {
+          offsets.push_back(at.getIndexAttr(offset));
+          sizes.push_back(at.getIndexAttr(shape[k + 1]));
+        }
+        strides.assign(offsets.size(), at.getIndexAttr(1));
+        source = memref::SubViewOp::create(at, loc, source, offsets, sizes, strides);
+      }
+      auto it = rowTensorOf.find(&op);
+      if (it != rowTensorOf.end())
+        mapping.map(read.getResult(),
+                    TileGatherOp::create(at, read.getLoc(), type, source,
+                                         rowTensors[it->second].tensor, live)
+                        .getResult());
+      else if (isPacked(read))
+        mapping.map(read.getResult(), TileLoadOp::create(at, read.getLoc(), type, source,
+                                                         tileStart, live)
+                                          .getResult());
+    } else if (auto lookup = dyn_cast<TileLookupOp>(op)) {
+      auto table = cast<RankedTensorType>(lookup.getTable().getType());
+      Value &memref = sources[{lookup.getTable(), 1}];
+      if (!memref) {
+        Value outside =
+            kernel.getInputs()[cast<BlockArgument>(lookup.getTable()).getArgNumber() - 1];
+        memref = signature.addBuffer(schedule.getBuffer(outside),
+                                     table.getShape().drop_front(), table.getElementType());
+      }
+      mapping.map(lookup.getResult(),
+                  TileGatherOp::create(at, lookup.getLoc(),
+                                       storageTensor(lookup.getResult().getType()), memref,
+                                       rowTensors[rowTensorOf[&op]].tensor, live)
+                      .getResult());
+    } else if (isa<TileCoordOp, TileExtentOp>(op)) {
+      mapping.map(op.getResult(0), rowTensors[rowTensorOf[&op]].tensor);
+    } else if (auto reduce = dyn_cast<TileReduceOp>(op)) {
+      unsigned k = llvm::find(reduces, reduce) - reduces.begin();
+      bool partial = kernel.getUnits() == UnitKind::Chunks;
+      SmallVector<Value> aux;
+      for (unsigned row : auxOf[&op])
+        aux.push_back(rowTensors[row].tensor);
+      Value input = mapping.lookup(reduce.getInputs()[0]);
+      Value init = accumulators[reduces.size() + k];
+      auto fold = TileFoldOp::create(
+          at, reduce.getLoc(), TypeRange{accumulators[k].getType()}, ValueRange{input},
+          ValueRange{accumulators[k]}, ValueRange{init}, flush,
+          ValueRange{foldDests[reduce]}, aux, live);
+      reduce.getCombine().cloneInto(&fold.getCombine(), mapping);
+      if (!partial) {
+        reduce.getFinalize().cloneInto(&fold.getFinalize(), mapping);
+      } else {
+        OpBuilder::InsertionGuard guard(at);
+        Type element = cast<TypedAttr>(reduce.getInit()[0]).getType();
+        Block *block = at.createBlock(&fold.getFinalize(), {}, {element}, {loc});
+        YieldOp::create(at, loc, block->getArguments());
+      }
+      accumulators[k] = fold.getResult(0);
+    } else {
+      mapShared(op);
+      at.clone(op, mapping);
+    }
+  }
+  Operation *yield = kernel.getBody().front().getTerminator();
+  mapShared(*yield);
+  for (auto &[k, memref] : stores)
+    TileStoreOp::create(at, loc, mapping.lookup(yield->getOperand(k)), memref, tileStart,
+                        live);
+}
+
+void KernelEmitter::emitTileLoop() {
+  IndexBuilder ib(b, loc);
+  // Accumulators are carried from tile to tile: rows of a unit may span several.
+  SmallVector<Value> inits;
+  for (TileReduceOp reduce : reduces) {
+    auto type = cast<RankedTensorType>(reduce.getResult(0).getType());
+    auto neutral = cast<TypedAttr>(reduce.getInit()[0]);
+    Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), neutral.getType());
+    Value constant = arith::ConstantOp::create(b, loc, neutral);
+    inits.push_back(linalg::FillOp::create(b, loc, constant, empty).getResult(0));
+  }
+  SmallVector<Value> state;
+  RowPosition start;
+  if (needsPositions) {
+    start = coordinates.locate(b, firstRow);
+    state.push_back(start.sample);
+    llvm::append_range(state, start.coordinates);
+  }
+  unsigned positions = state.size();
+  llvm::append_range(state, inits);
+  Value step = ib.constant(tileRows);
+  auto loop = scf::ForOp::create(
+      b, loc, firstRow, lastRow, step, state,
+      [&](OpBuilder &body, Location l, Value tileStart, ValueRange args) {
+        IndexBuilder tb(body, l);
+        Value live = tb.min(tb.sub(lastRow, tileStart), step);
+        RowPosition position;
+        if (needsPositions) {
+          position.sample = args[0];
+          position.coordinates.assign(args.begin() + 1, args.begin() + positions);
+        }
+        emitRows(body, tileStart, live, position);
+        SmallVector<Value> accumulators(args.begin() + positions, args.end());
+        llvm::append_range(accumulators, inits);
+        emitBody(body, tileStart, live, accumulators);
+        SmallVector<Value> next;
+        if (needsPositions) {
+          next.push_back(position.sample);
+          llvm::append_range(next, position.coordinates);
+        }
+        next.append(accumulators.begin(), accumulators.begin() + reduces.size());
+        scf::YieldOp::create(body, l, next);
+      });
+  loop->setAttr(kTileLoopAttr, b.getUnitAttr());
+}
+
+/// FLOPs and bytes of a row, for plans and remarks: formulas of what the program asks
+/// for, not of what caches make of it.
+void KernelEmitter::countCosts(EmittedKernel &emitted) {
+  for (Operation &op : kernel.getBody().front()) {
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+      if (isa<linalg::FillOp>(op))
+        continue;
+      int64_t points = 1, work = 0;
+      for (int64_t size : linalgOp.getStaticLoopRanges())
+        points *= size;
+      points /= tileRows;
+      for (Operation &inside : linalgOp.getBlock()->without_terminator())
+        if (inside.getNumResults() == 1 &&
+            isa<FloatType>(inside.getResult(0).getType()) &&
+            !inside.hasTrait<OpTrait::ConstantLike>())
+          ++work;
+      emitted.flopsPerRow += points * work;
+    } else if (auto access = dyn_cast<TileAccessOpInterface>(op)) {
+      emitted.bytesPerRow += access.getBytesPerRow();
+    }
+  }
+  for (Value value : kernel.getBody().front().getTerminator()->getOperands()) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (!value.getDefiningOp<TileReduceOp>())
+      emitted.bytesPerRow += type.getNumElements() / type.getDimSize(0) *
+                             ((type.getElementTypeBitWidth() + 7) / 8);
+  }
+}
+
+FailureOr<EmittedKernel> KernelEmitter::run() {
+  if (failed(plan()))
+    return failure();
+  std::tie(firstRow, lastRow) = coordinates.getRowRange(b);
+  emitEmptyUnits();
+  emitTileLoop();
+  signature.finish();
+  storeBooleansAsBytes(signature.getFunction());
+  EmittedKernel emitted;
+  emitted.memrefs = llvm::to_vector(signature.getMemrefOperands());
+  emitted.scalars = llvm::to_vector(signature.getScalarOperands());
+  emitted.rowTable = coordinates.getRowTable();
+  emitted.unitTable = coordinates.getUnitTable();
+  emitted.errors = signature.getErrors(b);
+  countCosts(emitted);
+  return emitted;
+}
+
+FailureOr<EmittedKernel> nested::ragged::emitKernelFunction(OpBuilder &b, KernelOp kernel,
+                                                            StringRef name,
+                                                            ScheduleBuilder &schedule,
+                                                            ArrayRef<Value> outputs) {
+  return KernelEmitter(b, kernel, name, schedule, outputs).run();
+}

@@ -1,0 +1,434 @@
+//===- ScheduleBuilder.cpp - Tables, buffers and steps of an entry ------===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ScheduleBuilder.h"
+
+#include "KernelFunction.h"
+
+#include "nested/Dialect/Ragged/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace nested::ragged;
+
+ScheduleBuilder::ScheduleBuilder(func::FuncOp func)
+    : func(func), context(func.getContext()), b(func) {
+  schedule = ScheduleOp::create(b, func.getLoc(), func.getSymName(),
+                                b.getDictionaryAttr({}));
+  b.createBlock(&schedule.getBody());
+}
+
+//===----------------------------------------------------------------------===//
+// Tables and buffers
+//===----------------------------------------------------------------------===//
+
+Value ScheduleBuilder::getTable(const TableKey &key) {
+  for (auto &[known, value] : tables)
+    if (known == key)
+      return value;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(&schedule.getBody().front());
+  bool splits = key.kind == TableKind::RowSplits;
+  Value value = TableOp::create(
+      b, func.getLoc(), TableType::get(context), key.kind, key.extent,
+      key.arg < 0 ? IntegerAttr() : b.getI64IntegerAttr(key.arg),
+      makePathAttr(context, key.path),
+      splits ? makeExtentsAttr(context, key.extents) : ArrayAttr(),
+      splits ? b.getI64IntegerAttr(key.level) : IntegerAttr());
+  tables.push_back({key, value});
+  return value;
+}
+
+std::optional<int64_t> ScheduleBuilder::getArgument(Value value) const {
+  auto it = arguments.find(value);
+  if (it == arguments.end())
+    return std::nullopt;
+  return it->second;
+}
+
+static BufferType getBufferType(const LogicalType &type) {
+  return BufferType::get(type.getContext(), type.getRowShape(),
+                         getStorageType(type.elementType));
+}
+
+Value ScheduleBuilder::createTemp(const LogicalType &type) {
+  BufferType bufferType = getBufferType(type);
+  if (type.isDense())
+    return BufferOp::create(b, func.getLoc(), bufferType, b.getStringAttr("temp"),
+                            IntegerAttr(), Value(), IntegerAttr(),
+                            b.getI64IntegerAttr(1));
+  Value total = getTable(TableKey::makeOffsets(type.getRowExtent(), type.path));
+  return BufferOp::create(b, func.getLoc(), bufferType, b.getStringAttr("temp"),
+                          IntegerAttr(), total, IntegerAttr(), IntegerAttr());
+}
+
+/// Memory for what an op makes: a result of the entry where the value is one.
+void ScheduleBuilder::assignBuffers(Operation *op) {
+  auto terminator = cast<func::ReturnOp>(func.getBody().front().getTerminator());
+  for (Value value : op->getResults()) {
+    std::optional<unsigned> position;
+    for (auto [i, operand] : llvm::enumerate(terminator.getOperands()))
+      if (operand == value && !position)
+        position = i;
+    std::optional<LogicalType> type = LogicalType::get(value);
+    if (!position) {
+      if (type)
+        buffers[value] = createTemp(*type);
+      continue;
+    }
+    BufferType bufferType;
+    if (type) {
+      bufferType = getBufferType(*type);
+    } else { // Structure as a dense tensor: as many rows as there are.
+      auto dense = cast<RankedTensorType>(value.getType());
+      bufferType = BufferType::get(context, dense.getShape().drop_front(),
+                                   dense.getElementType());
+    }
+    buffers[value] = BufferOp::create(b, op->getLoc(), bufferType,
+                                      b.getStringAttr("result"),
+                                      b.getI64IntegerAttr(*position), Value(),
+                                      IntegerAttr(), IntegerAttr());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+namespace {
+void createLaunch(OpBuilder &b, Location loc, StringRef name, const EmittedKernel &emitted,
+                  UnitKind units, int64_t chunk, int64_t tileRows,
+                  ScheduleBuilder &schedule) {
+  Value rowTable = schedule.getTable(emitted.rowTable);
+  Value unitTable = emitted.unitTable ? schedule.getTable(*emitted.unitTable) : Value();
+  LaunchOp::create(b, loc, name, units,
+                   chunk ? b.getI64IntegerAttr(chunk) : IntegerAttr(), rowTable,
+                   unitTable, emitted.memrefs, emitted.scalars, tileRows,
+                   emitted.flopsPerRow, emitted.bytesPerRow, emitted.errors);
+}
+} // namespace
+
+LogicalResult ScheduleBuilder::addKernel(KernelOp kernel) {
+  if (kernel.getUnits() == UnitKind::Chunks)
+    return addBatchKernel(kernel);
+  assignBuffers(kernel);
+  SmallVector<Value> outputs;
+  for (Value result : kernel.getResults())
+    outputs.push_back(buffers[result]);
+  OpBuilder module(schedule);
+  FailureOr<EmittedKernel> emitted =
+      emitKernelFunction(module, kernel, kernel.getKernelName(), *this, outputs);
+  if (failed(emitted))
+    return failure();
+  createLaunch(b, kernel.getLoc(), kernel.getKernelName(), *emitted, UnitKind::Groups, 0,
+               kernel.getTile(), *this);
+  return success();
+}
+
+LogicalResult ScheduleBuilder::addBatchKernel(KernelOp kernel) {
+  assignBuffers(kernel);
+  Operation *yield = kernel.getBody().front().getTerminator();
+  Value rowTable = getTable(TableKey::makeOffsets(
+      extent::product(context, toExtents(kernel.getSpace())), toPath(kernel.getPath())));
+  SmallVector<Value> outputs;
+  SmallVector<unsigned> folds;
+  for (auto [k, value] : llvm::enumerate(yield->getOperands())) {
+    auto reduce = value.getDefiningOp<TileReduceOp>();
+    if (!reduce) {
+      outputs.push_back(buffers[kernel.getResult(k)]);
+      continue;
+    }
+    folds.push_back(k);
+    auto type = cast<RankedTensorType>(reduce.getResult(0).getType());
+    Type element = getStorageType(cast<TypedAttr>(reduce.getInit()[0]).getType());
+    outputs.push_back(BufferOp::create(
+        b, kernel.getLoc(), BufferType::get(context, type.getShape(), element),
+        b.getStringAttr("temp"), IntegerAttr(), rowTable,
+        b.getI64IntegerAttr(kernel.getChunk()), IntegerAttr()));
+  }
+  OpBuilder module(schedule);
+  std::string name = kernel.getKernelName().str();
+  FailureOr<EmittedKernel> partial =
+      emitKernelFunction(module, kernel, name, *this, outputs);
+  if (failed(partial))
+    return failure();
+  createLaunch(b, kernel.getLoc(), name, *partial, UnitKind::Chunks, kernel.getChunk(),
+               kernel.getTile(), *this);
+  for (unsigned k : folds) {
+    std::string combineName = name + "_combine" + std::to_string(k);
+    auto reduce = yield->getOperand(k).getDefiningOp<TileReduceOp>();
+    FailureOr<EmittedKernel> combine =
+        emitCombineFunction(module, reduce, kernel, combineName, *this, outputs[k],
+                            buffers[kernel.getResult(k)]);
+    if (failed(combine))
+      return failure();
+    createLaunch(b, kernel.getLoc(), combineName, *combine, UnitKind::Single, 0,
+                 kernel.getTile(), *this);
+  }
+  return success();
+}
+
+void ScheduleBuilder::bindSymbol(Operation *op, Value counts, ExtentAttr upper) {
+  for (const SymbolBinding &binding : getSymbolsBoundBy(op))
+    BindOp::create(b, op->getLoc(), binding.name, makePathAttr(context, binding.path),
+                   upper, counts);
+}
+
+LogicalResult ScheduleBuilder::addMaskedSelect(MaskedSelectOp op) {
+  LogicalType mask = LogicalType::of(op.getMask());
+  OpBuilder module(schedule);
+  std::string name =
+      (func.getName() + "_select" + Twine(llvm::range_size(schedule.getOps<BindOp>())))
+          .str();
+  // One count per sample.
+  Value counts = createTemp(LogicalType(mask.path, {}, b.getI64Type()));
+  std::string countName = name + "_count";
+  FailureOr<EmittedKernel> count =
+      emitCountFunction(module, op, countName, *this, counts);
+  if (failed(count))
+    return failure();
+  createLaunch(b, op.getLoc(), countName, *count, UnitKind::Groups, 0, 1, *this);
+  bindSymbol(op, counts, mask.getRowExtent());
+  assignBuffers(op);
+  FailureOr<EmittedKernel> select = emitSelectFunction(module, op, name, *this);
+  if (failed(select))
+    return failure();
+  createLaunch(b, op.getLoc(), name, *select, UnitKind::Groups, 0, 1, *this);
+  return success();
+}
+
+LogicalResult ScheduleBuilder::addNest(NestOp op) {
+  LogicalType source = LogicalType::of(op.getSource());
+  LogicalType result = LogicalType::of(op.getResult());
+  // The lengths of the groups, packed.
+  Value lengths = op.getLengths();
+  LogicalType lengthsType = LogicalType::of(lengths);
+  Value packed = buffers[lengths];
+  if (getArgument(lengths)) {
+    packed = createTemp(lengthsType);
+    CopyOp::create(b, op.getLoc(), buffers[lengths], packed, lengthsType.getRowExtent(),
+                   makePathAttr(context, lengthsType.path));
+  }
+  bindSymbol(op, packed, source.extents[0]);
+  CheckOp::create(b, op.getLoc(), CheckKind::EQ, result.extents[0], source.extents[0],
+                  makePathAttr(context, result.path), b.getStringAttr("nest"),
+                  b.getStringAttr(formatLocation(op.getLoc())),
+                  makePathAttr(context, result.path));
+  if (!getArgument(op.getSource())) {
+    buffers[op.getResult()] = buffers[op.getSource()];
+    return success();
+  }
+  // An argument may have gaps between samples; groups of a sample may not.
+  Value copy = createTemp(source);
+  CopyOp::create(b, op.getLoc(), buffers[op.getSource()], copy, source.getRowExtent(),
+                 makePathAttr(context, source.path));
+  buffers[op.getResult()] = copy;
+  return success();
+}
+
+LogicalResult ScheduleBuilder::addReturn(func::ReturnOp op) {
+  for (auto [i, value] : llvm::enumerate(op.getOperands())) {
+    Value buffer = buffers.lookup(value);
+    auto bufferOp = buffer ? buffer.getDefiningOp<BufferOp>() : BufferOp();
+    if (bufferOp && bufferOp.getKind() == "result" &&
+        bufferOp.getIndex() == static_cast<int64_t>(i))
+      continue;
+    // An argument, or a value that is two results.
+    std::optional<LogicalType> type = LogicalType::get(value);
+    if (!type || !buffer)
+      return op.emitOpError("does not support returning a value of type ")
+             << value.getType() << " as result " << i;
+    Value result = BufferOp::create(b, op.getLoc(), getBufferType(*type),
+                                    b.getStringAttr("result"), b.getI64IntegerAttr(i),
+                                    Value(), IntegerAttr(), IntegerAttr());
+    CopyOp::create(b, op.getLoc(), buffer, result, type->getRowExtent(),
+                   makePathAttr(context, type->path));
+  }
+  return success();
+}
+
+LogicalResult ScheduleBuilder::addStep(Operation *op) {
+  if (auto kernel = dyn_cast<KernelOp>(op))
+    return addKernel(kernel);
+  if (auto select = dyn_cast<MaskedSelectOp>(op))
+    return addMaskedSelect(select);
+  if (auto nest = dyn_cast<NestOp>(op))
+    return addNest(nest);
+  if (auto unnest = dyn_cast<UnnestOp>(op)) {
+    LogicalType source = LogicalType::of(unnest.getSource());
+    buffers[unnest.getResult()] = buffers[unnest.getSource()];
+    if (getArgument(unnest.getSource())) {
+      Value copy = createTemp(source);
+      CopyOp::create(b, op->getLoc(), buffers[unnest.getSource()], copy,
+                     source.getRowExtent(), makePathAttr(context, source.path));
+      buffers[unnest.getResult()] = copy;
+    }
+    return success();
+  }
+  if (auto values = dyn_cast<ValuesOp>(op)) {
+    LogicalType source = LogicalType::of(values.getSource());
+    assignBuffers(op);
+    if (Value result = buffers.lookup(values.getResult()))
+      CopyOp::create(b, op->getLoc(), buffers[values.getSource()], result,
+                     source.getRowExtent(), makePathAttr(context, source.path));
+    return success();
+  }
+  if (auto returnOp = dyn_cast<func::ReturnOp>(op))
+    return addReturn(returnOp);
+  if (isa<PartitionOp>(op) || op->hasTrait<OpTrait::ConstantLike>())
+    return success();
+
+  // Structure as values: tables that are stored.
+  std::optional<TableKey> key;
+  bool total = false;
+  auto partitionOf = [](Operation *query) {
+    return cast<PartitionType>(query->getOperand(0).getType());
+  };
+  if (auto lengths = dyn_cast<LengthsOp>(op)) {
+    PartitionType type = partitionOf(op);
+    key = TableKey::makeExtent(type.getExtents()[lengths.getDim()], type.getPath());
+  } else if (isa<OffsetsOp, TotalOp>(op)) {
+    PartitionType type = partitionOf(op);
+    key = TableKey::makeOffsets(extent::product(context, type.getExtents()), type.getPath());
+    total = isa<TotalOp>(op);
+  } else if (auto splits = dyn_cast<RowSplitsOp>(op)) {
+    PartitionType type = partitionOf(op);
+    key = TableKey{TableKind::RowSplits, {},  llvm::to_vector(type.getPath()), -1,
+                   llvm::to_vector(type.getExtents()),
+                   static_cast<int64_t>(splits.getLevel())};
+  }
+  if (!key)
+    return op->emitOpError("is not supported in compiled programs; the reference "
+                           "interpreter runs it");
+  assignBuffers(op);
+  if (Value buffer = buffers.lookup(op->getResult(0)))
+    StoreTableOp::create(b, op->getLoc(), getTable(*key),
+                         total ? b.getUnitAttr() : UnitAttr(), buffer);
+  return success();
+}
+
+LogicalResult ScheduleBuilder::run() {
+  for (BlockArgument arg : func.getArguments()) {
+    std::optional<LogicalType> type = LogicalType::get(arg.getType());
+    if (!type)
+      return func.emitError("does not support an entry argument of type ")
+             << arg.getType();
+    buffers[arg] = BufferOp::create(b, arg.getLoc(), getBufferType(*type),
+                                    b.getStringAttr("arg"),
+                                    b.getI64IntegerAttr(arg.getArgNumber()), Value(),
+                                    IntegerAttr(), IntegerAttr());
+    if (!type->isDense())
+      arguments[arg] = arg.getArgNumber();
+  }
+  for (Operation &op : func.getBody().front())
+    if (failed(addStep(&op)))
+      return failure();
+  schedule.setSignatureAttr(buildSignature());
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Signature
+//===----------------------------------------------------------------------===//
+
+static std::string getDtypeName(Type type) {
+  std::string name;
+  llvm::raw_string_ostream(name) << type;
+  return name;
+}
+
+static ArrayAttr getStrings(Builder &b, ArrayRef<StringAttr> names) {
+  return b.getArrayAttr(SmallVector<Attribute>(names.begin(), names.end()));
+}
+
+/// Fields of an argument or a result of this type.
+static void addTypeFields(Builder &b, Type type, NamedAttrList &fields) {
+  std::optional<LogicalType> logical = LogicalType::get(type);
+  if (logical && !logical->isDense()) {
+    fields.set("kind", b.getStringAttr("ragged"));
+    SmallVector<StringRef> unused;
+    SmallVector<Attribute> extents;
+    for (ExtentAttr extent : logical->extents)
+      extents.push_back(b.getStringAttr(extent.str()));
+    fields.set("extents", b.getArrayAttr(extents));
+    fields.set("order", b.getI64ArrayAttr(logical->order));
+    fields.set("path", getStrings(b, logical->path));
+    fields.set("dtype", b.getStringAttr(getDtypeName(logical->elementType)));
+    return;
+  }
+  auto dense = cast<RankedTensorType>(type);
+  SmallVector<int64_t> shape;
+  for (int64_t size : dense.getShape())
+    shape.push_back(ShapedType::isDynamic(size) ? -1 : size);
+  fields.set("kind", b.getStringAttr("dense"));
+  fields.set("shape", b.getI64ArrayAttr(shape));
+  fields.set("dtype", b.getStringAttr(getDtypeName(dense.getElementType())));
+}
+
+DictionaryAttr ScheduleBuilder::buildSignature() {
+  auto named = [&](const char *name, Attribute value) { return b.getNamedAttr(name, value); };
+  SmallVector<Attribute> symbols, args, results;
+  llvm::SmallDenseSet<StringAttr> bound;
+  auto addSymbol = [&](StringAttr name, ArrayRef<StringAttr> path, NamedAttrList fields) {
+    if (!bound.insert(name).second)
+      return;
+    fields.set("name", name);
+    fields.set("path", getStrings(b, path));
+    symbols.push_back(fields.getDictionary(context));
+  };
+  for (BlockArgument arg : func.getArguments()) {
+    unsigned i = arg.getArgNumber();
+    auto declared = func.getArgAttrOfType<TypeAttr>(i, kDeclaredTypeAttr);
+    Type type = declared ? declared.getValue() : arg.getType();
+    NamedAttrList fields;
+    auto name = func.getArgAttrOfType<StringAttr>(i, kNameAttr);
+    fields.set("name", name ? name : b.getStringAttr("arg" + Twine(i)));
+    fields.set("where", b.getStringAttr(formatLocation(arg.getLoc())));
+    addTypeFields(b, type, fields);
+    args.push_back(fields.getDictionary(context));
+    LogicalType logical = LogicalType::of(type);
+    for (size_t k = 1; k < logical.path.size(); ++k) {
+      NamedAttrList component;
+      component.set("arg", b.getI64IntegerAttr(i));
+      component.set("component", b.getI64IntegerAttr(k));
+      addSymbol(logical.path[k], ArrayRef(logical.path).take_front(k), component);
+    }
+    for (auto [dim, extent] : llvm::enumerate(logical.extents)) {
+      if (!extent.isSymbol())
+        continue;
+      NamedAttrList binding;
+      binding.set("arg", b.getI64IntegerAttr(i));
+      binding.set("dim", b.getI64IntegerAttr(dim));
+      addSymbol(extent.getName(), logical.path, binding);
+    }
+  }
+  for (auto bind : schedule.getOps<BindOp>()) {
+    NamedAttrList fields;
+    if (std::optional<ExtentAttr> upper = bind.getUpper())
+      fields.set("upper", b.getStringAttr(upper->str()));
+    addSymbol(bind.getSymbolAttr(), toPath(bind.getPath()), fields);
+  }
+  auto terminator = cast<func::ReturnOp>(func.getBody().front().getTerminator());
+  for (auto [i, value] : llvm::enumerate(terminator.getOperands())) {
+    NamedAttrList fields;
+    auto name = func.getResultAttrOfType<StringAttr>(i, kNameAttr);
+    fields.set("name", name ? name : b.getStringAttr(Twine(i)));
+    addTypeFields(b, value.getType(), fields);
+    results.push_back(fields.getDictionary(context));
+  }
+  SmallVector<Attribute> checks;
+  if (auto known = func->getAttrOfType<ArrayAttr>(kChecksAttr))
+    for (auto check : known.getAsRange<DictionaryAttr>()) {
+      NamedAttrList fields(check);
+      for (const char *side : {"lhs", "rhs"})
+        fields.set(side, b.getStringAttr(cast<ExtentAttr>(check.get(side)).str()));
+      checks.push_back(fields.getDictionary(context));
+    }
+  return b.getDictionaryAttr({named("symbols", b.getArrayAttr(symbols)),
+                              named("args", b.getArrayAttr(args)),
+                              named("results", b.getArrayAttr(results)),
+                              named("checks", b.getArrayAttr(checks))});
+}

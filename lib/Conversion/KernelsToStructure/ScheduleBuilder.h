@@ -1,0 +1,85 @@
+//===- ScheduleBuilder.h - Tables, buffers and steps of an entry --------===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef NESTED_LIB_CONVERSION_KERNELSTOSTRUCTURE_SCHEDULEBUILDER_H
+#define NESTED_LIB_CONVERSION_KERNELSTOSTRUCTURE_SCHEDULEBUILDER_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "nested/Dialect/Ragged/IR/Ragged.h"
+
+namespace nested::ragged {
+
+/// A structure table, as kernels ask for it. Equal keys are one table.
+struct TableKey {
+  TableKind kind = TableKind::Extent;
+  ExtentAttr extent;
+  llvm::SmallVector<mlir::StringAttr> path;
+  int64_t arg = -1;
+  llvm::SmallVector<ExtentAttr> extents;
+  int64_t level = 0;
+
+  static TableKey makeExtent(ExtentAttr extent, llvm::ArrayRef<mlir::StringAttr> path) {
+    return {TableKind::Extent, extent, llvm::to_vector(path), -1, {}, 0};
+  }
+  static TableKey makeOffsets(ExtentAttr extent, llvm::ArrayRef<mlir::StringAttr> path) {
+    return {TableKind::Offsets, extent, llvm::to_vector(path), -1, {}, 0};
+  }
+  static TableKey makeBase(int64_t arg, llvm::ArrayRef<mlir::StringAttr> path) {
+    return {TableKind::Base, {}, llvm::to_vector(path), arg, {}, 0};
+  }
+  static TableKey makeParent(llvm::ArrayRef<mlir::StringAttr> path) {
+    return {TableKind::Parent, {}, llvm::to_vector(path), -1, {}, 0};
+  }
+  bool operator==(const TableKey &other) const {
+    return kind == other.kind && extent == other.extent && path == other.path &&
+           arg == other.arg && extents == other.extents && level == other.level;
+  }
+};
+
+class ScheduleBuilder {
+public:
+  /// Creates the schedule of `func` before it.
+  explicit ScheduleBuilder(mlir::func::FuncOp func);
+
+  /// The steps of the whole function; emits kernel functions too.
+  mlir::LogicalResult run();
+
+  mlir::Value getTable(const TableKey &key);
+  /// The buffer of a value of the function.
+  mlir::Value getBuffer(mlir::Value value) { return buffers.lookup(value); }
+  /// The argument of the function whose memory a value is, if it is one's.
+  std::optional<int64_t> getArgument(mlir::Value value) const;
+  mlir::func::FuncOp getFunction() { return func; }
+
+private:
+  mlir::DictionaryAttr buildSignature();
+  mlir::Value createTemp(const LogicalType &type);
+  void assignBuffers(mlir::Operation *op);
+  mlir::LogicalResult addStep(mlir::Operation *op);
+  mlir::LogicalResult addKernel(KernelOp kernel);
+  mlir::LogicalResult addBatchKernel(KernelOp kernel);
+  mlir::LogicalResult addMaskedSelect(MaskedSelectOp op);
+  mlir::LogicalResult addNest(NestOp op);
+  mlir::LogicalResult addReturn(mlir::func::ReturnOp op);
+  void bindSymbol(mlir::Operation *op, mlir::Value counts, ExtentAttr upper);
+
+  mlir::func::FuncOp func;
+  mlir::MLIRContext *context;
+  mlir::OpBuilder b;
+  ScheduleOp schedule;
+  llvm::SmallVector<std::pair<TableKey, mlir::Value>> tables;
+  llvm::DenseMap<mlir::Value, mlir::Value> buffers;
+  /// Values that are arguments, or other names of their memory.
+  llvm::DenseMap<mlir::Value, int64_t> arguments;
+};
+
+/// Elements as they are stored: booleans as bytes.
+mlir::Type getStorageType(mlir::Type elementType);
+
+} // namespace nested::ragged
+
+#endif // NESTED_LIB_CONVERSION_KERNELSTOSTRUCTURE_SCHEDULEBUILDER_H

@@ -30,13 +30,15 @@ def phases() -> list[str]:
 
 def explain(diagnostics: str) -> str:
     """Diagnostics with the user's source under the lines that name it."""
+    given = diagnostics.rstrip().splitlines()
     lines = []
-    for line in diagnostics.rstrip().splitlines():
+    for line, following in zip(given, [*given[1:], ""]):
         lines.append(line)
         match = _LOCATION.match(line)
-        source = linecache.getline(match[1], int(match[2])).rstrip() if match else ""
-        if match and source:
-            lines.append("    " + source.strip())
+        source = linecache.getline(match[1], int(match[2])).strip() if match else ""
+        # The compiler shows lines of files that it can open; cells of notebooks are no files.
+        if source and source not in following:
+            lines.append("    " + source)
     return "\n".join(lines)
 
 

@@ -62,9 +62,6 @@ class Dim:
             if text:
                 text += " + " if coefficient > 0 else " - "
                 coefficient = abs(coefficient)
-            elif coefficient < 0 and monomial:
-                text += "-1 * " if coefficient == -1 else ""
-                coefficient = 1 if coefficient == -1 else coefficient
             text += _monomial_text(monomial, coefficient)
         self._key = text or "0"
 
@@ -410,21 +407,35 @@ def substitute(a: Extent, replacement: Mapping[str, Extent]) -> Extent:
     return result
 
 
-def solve(difference: Extent, free: Callable[[str], bool]) -> tuple[str, Extent] | None:
+def solve(difference: Extent, candidates: Iterable[str]) -> tuple[str, Extent] | None:
     """A symbol and the extent that make ``difference`` zero, if there is such a form.
 
-    The symbol must be free, occur linearly with factor 1 or -1 and nowhere else. Of several
-    the last in text order is taken: ``M`` becomes ``N``.
+    The symbol is the first of the candidates that occurs linearly with factor 1 or -1 and
+    nowhere else.
     """
     if not isinstance(difference, Dim):
         return None
-    for name in sorted(symbols(difference), reverse=True):
+    present = symbols(difference)
+    for name in (s for s in candidates if s in present):
         monomial = (("symbol", name),)
         coefficient = dict(difference._terms).get(monomial, 0)
         rest = sub(difference, Dim({monomial: coefficient})) if coefficient else difference
-        if coefficient in (1, -1) and free(name) and name not in symbols(rest):
+        if coefficient in (1, -1) and name not in symbols(rest):
             return name, mul(rest, -coefficient)
     return None
+
+
+def corresponding(a: Extent, b: Extent) -> list[tuple[Extent, Extent]] | None:
+    """Pairs of parts whose equality makes two extents of the same form equal."""
+    if not isinstance(a, Dim) or not isinstance(b, Dim) or len(a._terms) != 1 or len(b._terms) != 1:
+        return None
+    (first, c1), (second, c2) = a._terms[0], b._terms[0]
+    if c1 != c2 or len(first) != 1 or len(second) != 1 or first[0][0] != second[0][0]:
+        return None
+    x, y = first[0], second[0]
+    if x[0] in ("floordiv", "mod"):
+        return [(x[1], y[1])] if x[2] == y[2] else None
+    return list(zip(x[1:], y[1:])) if x[0] in ("min", "max") and len(x) == len(y) else None
 
 
 def evaluate(a: Extent, lengths: Mapping[str, int]) -> int:

@@ -39,24 +39,14 @@ CODES = {
         "i1 i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64".split(), start=1
     )
 }
-_ALIASES = {
-    "bf16": "bf16",
-    "bfloat16": "bf16",
-    "f32": "f32",
-    "f64": "f64",
-    "f16": "f16",
-    "i64": "i64",
-    "i32": "i32",
-    "i16": "i16",
-    "i8": "i8",
-    "i1": "i1",
-}
+# Names of ours that NumPy has no other meaning for ("i8" is NumPy's int64, not our 8 bits).
+_ALIASES = {"bf16", "bfloat16", "f32", "f64", "i32", "i64"}
 
 
 def as_dtype(dtype: Any) -> np.dtype:
     """A NumPy dtype from a dtype, a NumPy name ("f4") or a name of ours ("f32", "bf16")."""
     if isinstance(dtype, str) and dtype in _ALIASES:
-        return from_name(_ALIASES[dtype])
+        return from_name("bf16" if dtype == "bfloat16" else dtype)
     return np.dtype(dtype)
 
 

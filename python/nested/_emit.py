@@ -97,7 +97,7 @@ def broadcast_dims(trace: Trace, shapes: Sequence[Sequence[Extent]], symbol: str
                     "missing, as in y[:, None] or y[None, :]"
                 )
             )
-        for k in range(1, len(shape) + 1):
+        for k in range(len(shape), 0, -1):
             x, y = result[-k], shape[-k]
             if _dims.same(x, y) or _dims.same(y, 1):
                 continue

@@ -111,9 +111,13 @@ class Trace:
             return True
         if _dims.never_equal(a, b) or isinstance(a, int) or isinstance(b, int):
             return False
-        solution = _dims.solve(_dims.sub(a, b), lambda s: s not in self.named)
+        # The symbol that came last becomes the earlier one.
+        ours = [s for s in reversed(self.origins) if s not in self.named]
+        solution = _dims.solve(_dims.sub(a, b), ours)
         if solution is None:
-            return False
+            # max(N - 1, 0) and max(M - 1, 0): equal when N and M are.
+            parts = _dims.corresponding(a, b)
+            return bool(parts) and all(self.unify(x, y) for x, y in parts)
         name, extent = solution
         if any(s in self.named for s in _dims.symbols(extent)):
             return False
@@ -125,13 +129,16 @@ class Trace:
 
     def origin(self, extent: Extent, other: Extent) -> str:
         """Where the symbols of two extents that differ come from, for messages."""
-        parts = []
+        found: list[str] = []
         for e in (extent, other):
-            for s in _dims.symbols(e):
-                text = f"{s} is {self.origins.get(s, 'unknown')}"
-                if text not in parts:
-                    parts.append(text)
-        return "; ".join(parts)
+            found += [s for s in _dims.symbols(e) if s not in found]
+        origins = [self.origins.get(s, "unknown") for s in found]
+        common = "the length of argument "
+        if len(found) > 1 and all(o.startswith(common) for o in origins):
+            # "N is the length of argument `x`, M of `y`"
+            rest = [f"{s} of {o[len(common) :]}" for s, o in zip(found[1:], origins[1:])]
+            return ", ".join([f"{found[0]} is {origins[0]}", *rest])
+        return "; ".join(f"{s} is {o}" for s, o in zip(found, origins))
 
     # -- recording --
 

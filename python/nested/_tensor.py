@@ -474,7 +474,7 @@ def from_padded(
                                       np.ascontiguousarray(counts, np.int64))).mask  # fmt: skip
         inside = np.zeros_like(mask)
         inside[tuple(slice(n) for n in full.shape)] = full
-        wrong = np.nonzero((inside != mask).reshape(len(array), -1).any(axis=1))[0]
+        wrong = np.nonzero((inside != mask).any(axis=tuple(range(1, mask.ndim))))[0]
         if len(wrong):
             raise StructureError(
                 f"the mask of sample {wrong[0]} has holes: entries must be together at the front"

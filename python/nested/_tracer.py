@@ -88,7 +88,8 @@ class Tracer:
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
         raise self._unknown(
             "the function called turns its argument into a plain array",
-            "use functions of NumPy that dispatch on their arguments, or of nested",
+            "use functions of NumPy that dispatch on their arguments, or of nested; "
+            "nested.take(table, indices) for plain_array[indices]",
         )
 
     def __len__(self) -> int:

@@ -143,6 +143,10 @@ void nested::buildToLLVM(OpPassManager &pm, const PhaseOptions &options) {
   // descriptors need memref types, so before functions are LLVM's.
   pm.addPass(createBindServices());
   pm.addPass(createEmitKernelAbi());
+  // While vectors have all their dimensions: one operation for all rows.
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  pm.addNestedPass<func::FuncOp>(arith::createArithExpandOpsPass(expand));
   pm.addPass(createSCFToControlFlowPass());
   ConvertVectorToLLVMPassOptions vectorToLLVM;
   vectorToLLVM.vectorContractLowering =
@@ -153,9 +157,6 @@ void nested::buildToLLVM(OpPassManager &pm, const PhaseOptions &options) {
   pm.addPass(createConvertVectorToLLVMPass(vectorToLLVM));
   pm.addPass(createConvertMathToFuncs());
   pm.addPass(createConvertMathToLLVMPass());
-  arith::ArithExpandOpsPassOptions expand;
-  expand.includeBf16 = true;
-  pm.addPass(arith::createArithExpandOpsPass(expand));
   pm.addPass(createFinalizeMemRefToLLVMConversionPass());
   pm.addPass(createArithToLLVMConversionPass());
   pm.addPass(createUBToLLVMConversionPass());

@@ -374,6 +374,24 @@ nested_status nested_plan_get_info(const nested_plan_t *plan,
   });
 }
 
+nested_status nested_plan_get_argument(const nested_plan_t *plan, int64_t index,
+                                       nested_argument_info *info) noexcept {
+  return guard([&] {
+    requireHandle(plan, "plan");
+    checkIndex("argument", index, plan->args.size());
+    const Value &value = plan->entry->args[index];
+    const PlannedArg &arg = plan->args[index];
+    nested_argument_info out = NESTED_INIT(nested_argument_info);
+    out.staged = arg.staged;
+    out.rows = arg.rows;
+    out.row_capacity = arg.extent;
+    out.row_bytes = value.rowBytes;
+    out.num_instances = value.isRagged() ? plan->counts[value.path] : 1;
+    out.offsets = arg.offsets.empty() ? nullptr : arg.offsets.data();
+    writeInfo(info, out);
+  });
+}
+
 nested_status nested_plan_get_result(const nested_plan_t *plan, int64_t index,
                                      nested_result_info *info) noexcept {
   return guard([&] {

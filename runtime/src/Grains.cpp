@@ -57,7 +57,7 @@ static int64_t share(int64_t total, int64_t part, int64_t parts) {
 }
 
 int64_t Grains::boundary(int64_t grain, int64_t count) const {
-  if (grain >= count)
+  if (grain >= count || numUnits == 0)
     return numUnits;
   if (kind != Units::Kind::Groups)
     return share(numUnits, grain, count);

@@ -469,6 +469,20 @@ typedef struct nested_result_info {
   uint64_t reserved[4];
 } nested_result_info;
 
+/* One argument of a planned call. Pointers are borrowed from the plan. */
+typedef struct nested_argument_info {
+  uint32_t struct_size; /* in */
+  int32_t staged; /* 1: copied into the workspace by each run (strided, ...) */
+  int64_t rows;   /* that all instances have together; dense values: 1 */
+  int64_t row_capacity; /* the least that nested_argument.row_capacity may be */
+  int64_t row_bytes;    /* of a row when it is contiguous */
+  int64_t num_instances; /* of the path; dense values: 1 */
+  /* First row of each instance if they were packed, num_instances + 1 values.
+     Null for dense values. */
+  const int64_t *offsets;
+  uint64_t reserved[4];
+} nested_argument_info;
+
 /* One step of a planned call. Pointers are borrowed from the artifact. */
 typedef struct nested_step_info {
   uint32_t struct_size; /* in */
@@ -486,6 +500,9 @@ typedef struct nested_step_info {
 /* Fill `*info` (owned by the caller, struct_size set). */
 NESTED_API nested_status nested_plan_get_info(
     const nested_plan_t *plan, nested_plan_info *info) NESTED_NOEXCEPT;
+NESTED_API nested_status
+nested_plan_get_argument(const nested_plan_t *plan, int64_t index,
+                         nested_argument_info *info) NESTED_NOEXCEPT;
 NESTED_API nested_status
 nested_plan_get_result(const nested_plan_t *plan, int64_t index,
                        nested_result_info *info) NESTED_NOEXCEPT;
@@ -556,6 +573,8 @@ NESTED_STATIC_ASSERT(sizeof(nested_argument) == 128, "nested_argument");
 NESTED_STATIC_ASSERT(sizeof(nested_allocator) == 48, "nested_allocator");
 NESTED_STATIC_ASSERT(sizeof(nested_options) == 72, "nested_options");
 NESTED_STATIC_ASSERT(sizeof(nested_plan_info) == 136, "nested_plan_info");
+NESTED_STATIC_ASSERT(sizeof(nested_argument_info) == 80,
+                     "nested_argument_info");
 NESTED_STATIC_ASSERT(sizeof(nested_result_info) == 104, "nested_result_info");
 NESTED_STATIC_ASSERT(sizeof(nested_step_info) == 96, "nested_step_info");
 NESTED_STATIC_ASSERT(sizeof(nested_result) == 96, "nested_result");
@@ -565,7 +584,8 @@ NESTED_STATIC_ASSERT(sizeof(nested_result) == 96, "nested_result");
 } /* extern "C" */
 
 namespace nested_c_api {
-template <typename T> inline T init() {
+template <typename T>
+inline T init() {
   T record = T();
   record.struct_size = static_cast<uint32_t>(sizeof(T));
   return record;

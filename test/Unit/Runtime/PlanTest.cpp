@@ -49,6 +49,14 @@ TEST_F(Plan, Sizes) {
   EXPECT_EQ(0, info.temp_bytes);
   EXPECT_EQ(0, info.staging_bytes);
   EXPECT_EQ(13 * 12.0, info.flops);
+  nested_argument_info x = NESTED_INIT(nested_argument_info);
+  ASSERT_OK(nested_plan_get_argument(block.planned, 0, &x));
+  EXPECT_EQ(0, x.staged);
+  EXPECT_EQ(5, x.rows);
+  EXPECT_EQ(5, x.row_capacity);
+  EXPECT_EQ(16, x.row_bytes);
+  EXPECT_EQ(3, x.num_instances);
+  EXPECT_EQ(2, x.offsets[2]);
   nested_step_info step = NESTED_INIT(nested_step_info);
   ASSERT_OK(nested_plan_get_step(block.planned, 0, &step));
   EXPECT_STREQ("launch", step.op);

@@ -96,7 +96,8 @@ public:
     int64_t rowBytes = resultInfo(index).row_bytes;
     std::vector<T> values(static_cast<size_t>(results[index].rows * rowBytes) /
                           sizeof(T));
-    std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+    if (!values.empty())
+      std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
     return values;
   }
   const std::vector<int64_t> &resultLengths(int index, int dim) const {

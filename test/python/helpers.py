@@ -4,9 +4,10 @@
 import linecache
 import traceback
 
-import nested
 import numpy as np
 import pytest
+
+import nested
 
 
 def normal(rng, *shape, dtype=np.float32, scale=1.0):

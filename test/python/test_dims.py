@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Extents: canonical forms, text, and what can be decided about them."""
 
-import nested
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+import nested
 from nested import _dims
 
 N, M = _dims.symbol("N"), _dims.symbol("M")

@@ -4,12 +4,13 @@
 import copy
 import pickle
 
-import nested
 import numpy as np
 import pytest
 from helpers import batch_of, normal, raises
 from hypothesis import given
 from hypothesis import strategies as st
+
+import nested
 
 LENGTHS = st.lists(st.integers(0, 6), min_size=0, max_size=6)
 

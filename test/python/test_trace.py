@@ -4,10 +4,11 @@
 import re
 from collections import namedtuple
 
-import nested
 import numpy as np
 import pytest
 from helpers import batch_of, normal
+
+import nested
 
 
 def traced(function, *args, **kwargs):

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Messages for what can't be traced. Each ends at the user's line and hides our frames."""
 
-import nested
 import numpy as np
 import pytest
 from helpers import normal, raises
+
+import nested
 
 X = nested.spec(None, 384)
 Y = nested.spec("M", 384)
@@ -14,7 +15,7 @@ W = np.zeros((384, 16), "f4")
 
 
 def loop(x):
-    for row in x:
+    for _ in x:
         pass
 
 
@@ -49,7 +50,7 @@ def update_view(x):
 CASES = [
     (branch, [X], nested.TraceError, "Python's if, while, and, or, not can't depend on them",
      "if x.sum() > 0"),
-    (loop, [X], nested.TraceError, "a Python loop over an axis of N entries", "for row in x"),
+    (loop, [X], nested.TraceError, "a Python loop over an axis of N entries", "for _ in x"),
     (branch_on_size, [X], nested.TraceError, "whether N > 3 depends on the lengths",
      "while x.shape[0] > 3"),
     (lambda x: int(x.sum()), [X], nested.TraceError, "int() can't be taken", "int(x.sum())"),

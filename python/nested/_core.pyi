@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+Outcome = tuple[int, bytes, str, list[str], list[str]]
+
+def compile(
+    text: str,
+    target: str = "cpu",
+    file_name: str = "<program>",
+    strip_ir: bool = False,
+    no_fuse: bool = False,
+    entry: str = "",
+) -> Outcome: ...
+def lower(
+    text: str,
+    phase: str,
+    target: str = "cpu",
+    file_name: str = "<program>",
+    no_fuse: bool = False,
+    entry: str = "",
+) -> Outcome: ...
+def phases() -> str: ...

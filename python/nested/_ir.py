@@ -81,6 +81,8 @@ class Trace:
         self.replaced: dict[str, Extent] = {}  # symbols that were unified
         self.reason: tuple[str, Location] = ("", where)  # of the last unification
         self._constants: dict[int, Value] = {}
+        self._casts: dict[int, Value] = {}  # id of a value -> it with its latest extents
+        self._alive: list[Value] = []  # keeps ids from being used again
 
     # -- symbols --
 
@@ -125,6 +127,11 @@ class Trace:
         self.replaced = {s: _dims.substitute(e, step) for s, e in self.replaced.items()} | step
         where = user_location()
         self.reason = (where.text, where)
+        # The check is of the argument that has the symbol: all that was computed from it
+        # gets its new extents by that.
+        for argument in self.args:
+            if any(name in _dims.symbols(d) for d in argument.value.dims):
+                self.aligned(argument.value, checked=True)
         return True
 
     def origin(self, extent: Extent, other: Extent) -> str:
@@ -174,8 +181,10 @@ class Trace:
         self.ops.append(op)
         return op.result
 
-    def aligned(self, value: Value) -> Value:
-        """The value with the extents of after unification: a checked cast where they differ."""
+    def aligned(self, value: Value, checked: bool = False) -> Value:
+        """The value with the extents of after unification: a checked cast where they differ.
+        ``checked``: the cast stays even if nothing uses its result."""
+        value = self._casts.get(id(value), value)
         dims = self.current_dims(value.dims)
         if all(_dims.same(a, b) for a, b in zip(dims, value.dims)):
             return value
@@ -186,7 +195,15 @@ class Trace:
         def render(names: list[str], result: str) -> str:
             return f'ragged.cast {names[0]} {{reason = "{quoted}"}} : {source} to {result}'
 
-        return self.emit(render, [value], dims, value.dtype, value.batched, where=where)
+        result = self.emit(
+            render, [value], dims, value.dtype, value.batched, pure=not checked, where=where
+        )
+        for key, known in list(self._casts.items()):
+            if known is value:
+                self._casts[key] = result
+        self._casts[id(value)] = result
+        self._alive.append(value)
+        return result
 
     # -- text --
 

@@ -16,7 +16,7 @@ from ._dtypes import CODES, bfloat16, from_name, storage_name
 from ._errors import ArgumentError, RequirementError
 from ._ir import shape_text
 from ._require import Guard
-from ._structure import Structure, as_int64
+from ._structure import Structure, as_int64, from_any
 from ._tensor import NestedTensor
 
 _PLANS_KEPT = 16
@@ -204,7 +204,7 @@ class Program:
                         f"argument `{signature.name}` is shared by all samples: expected an array "
                         f"of shape {shape_text(signature.shape)}, but got a NestedTensor"
                     )
-                array = np.asarray(x)
+                array = np.asarray(x) if isinstance(x, (np.ndarray, np.generic)) else from_any(x)
                 data = _buffer(array)
                 keep = keep and data.flags.c_contiguous
                 code = CODES.get(storage_name(array.dtype), 0)

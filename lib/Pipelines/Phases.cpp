@@ -79,8 +79,8 @@ void nested::buildToStructure(OpPassManager &pm, const PhaseOptions &options) {
 // structure -> loops
 //===----------------------------------------------------------------------===//
 
-/// Width of the target's vector registers. What is wrong with a target's name is
-/// reported where it is used.
+/// Width of the target's vector registers. What is wrong with a target's name
+/// is reported where it is used.
 static int64_t getVectorBits(StringRef target) {
   llvm::Expected<TargetSpec> spec = TargetSpec::parse(target);
   if (!spec) {
@@ -193,35 +193,43 @@ std::string nested::listPhases() {
   return llvm::join(ArrayRef(kPhaseNames), ", ");
 }
 
-/// What the operations of a module say about its phase: the earliest phase
-/// that all of them can be in.
+/// What the operations of a module say about its phase; schedules, which are
+/// the same in several phases, say little.
 static Phase guessPhase(ModuleOp module) {
-  bool schedule = false, kernel = false, ragged = false, raggedType = false;
-  bool function = false;
-  auto isRagged = [](Type type) {
-    return type.getDialect().getNamespace() == "ragged";
+  bool schedule = false, kernel = false, function = false;
+  bool kernelOp = false, raggedOp = false;
+  bool raggedType = false, tensorType = false;
+  auto look = [&](Type type) {
+    raggedType |= type.getDialect().getNamespace() == "ragged";
+    tensorType |= isa<TensorType>(type);
   };
-  module.walk([&](Operation *op) {
+  module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     StringRef name = op->getName().getStringRef();
+    if (name == "ragged.schedule") {
+      schedule = true;
+      return WalkResult::skip();
+    }
     function |= isa<func::FuncOp>(op);
     kernel |= op->hasAttr(kKernelAttr);
-    schedule |= name == "ragged.schedule";
-    ragged |= name == "ragged.kernel";
-    raggedType |= llvm::any_of(op->getOperandTypes(), isRagged) ||
-                  llvm::any_of(op->getResultTypes(), isRagged);
-    if (auto signature = dyn_cast<FunctionOpInterface>(op))
-      raggedType |= llvm::any_of(signature.getArgumentTypes(), isRagged) ||
-                    llvm::any_of(signature.getResultTypes(), isRagged);
-    if (name == "ragged.generic" && !ragged)
-      raggedType = true;
+    kernelOp |= name == "ragged.kernel";
+    raggedOp |= op->getName().getDialectNamespace() == "ragged";
+    llvm::for_each(op->getOperandTypes(), look);
+    llvm::for_each(op->getResultTypes(), look);
+    if (auto signature = dyn_cast<FunctionOpInterface>(op)) {
+      llvm::for_each(signature.getArgumentTypes(), look);
+      llvm::for_each(signature.getResultTypes(), look);
+    }
+    return WalkResult::advance();
   });
-  if (ragged)
-    return raggedType ? Phase::Kernels : Phase::Structure;
-  if (raggedType)
+  if (kernelOp)
+    return Phase::Kernels;
+  // The generic phase looks like a tensor phase with `ragged.generic`; going
+  // through its passes once more changes nothing.
+  if (!kernel && !schedule)
     return Phase::Tensor;
-  if (kernel || schedule)
-    return function ? Phase::Loops : Phase::LLVM;
-  return Phase::Tensor;
+  if (raggedOp || raggedType || tensorType)
+    return Phase::Structure;
+  return function ? Phase::Loops : Phase::LLVM;
 }
 
 FailureOr<Phase> nested::getPhase(ModuleOp module) {

@@ -53,7 +53,7 @@ class Spec:
         return hash(self.key())
 
     def key(self) -> tuple:
-        return ("ragged" if self.batched else "dense", self.dims, str(self.dtype))
+        return self.batched, self.dims, self.dtype
 
 
 @public
@@ -383,7 +383,8 @@ def jit(function: Any = None, *, require: Any = None, target: str = "cpu") -> An
 
     ``@nested.jit`` or ``@nested.jit(require=[...])``. NestedTensor arguments are batched; arrays,
     and dicts, lists and tuples of arrays, are shared; NumPy scalars are run-time numbers; other
-    values are static: another value compiles again. require: expectations that must hold, e.g.
+    values are static: another value compiles again. Arrays and values from outside of the function
+    are taken as they are at the first call. require: expectations that must hold, e.g.
     ``"peak <= 200 MB"``, ``"kernels <= 3"``, ``"no pair-sized temporary"``, ``"pair never
     stored"``. target: "cpu" (this machine) or a target of nested-compile.
     """

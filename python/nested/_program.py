@@ -52,16 +52,20 @@ class Signature:
         self.num_ragged = len(ragged)
         self.order: list[int] = value.get("order", ragged + static)
         self.default_order = self.order == ragged + static
+        # The static sizes in the order of storage.
+        self.row_shape = [dims[k] for k in self.order if k in static]
+        self._dtype: np.dtype | None = None
 
     @property
     def dtype(self) -> np.dtype:
-        return from_name(self.dtype_name)
+        if self._dtype is None:
+            self._dtype = from_name(self.dtype_name)
+        return self._dtype
 
-    @property
-    def row_shape(self) -> list[int]:
-        """The static sizes in the order of storage."""
-        sizes = [self.dims[k] for k in self.order]
-        return [d for d in sizes if isinstance(d, int) and d >= 0]
+    def structure(self, lengths: Sequence[np.ndarray], count: int) -> Structure:
+        """The structure of a result with given lengths of its ragged axes."""
+        table = np.stack(lengths, axis=1) if lengths else np.zeros((count, 0), np.int64)
+        return Structure(self.dims, table, self.labels)
 
     def __str__(self) -> str:
         if not self.ragged:
@@ -269,7 +273,16 @@ class Program:
                     self._plans.move_to_end(key)
                     return self._plans[key]
         plan = self.entry.plan(records)
-        shapes = plan.results(self._ragged_results)
+        shapes = [
+            (
+                rows,
+                count,
+                signature.structure(lengths, count) if exact and signature.ragged else None,
+            )
+            for signature, (exact, rows, count, lengths) in zip(
+                self.results, plan.results(self._ragged_results)
+            )
+        ]
         if self.guards:
             described = describe(plan)
             for guard in self.guards:
@@ -286,7 +299,7 @@ class Program:
         records, key, single = self.bind(leaves)
         plan, shapes = self._planned(records, key)
         arrays, outputs, instances = [], [], []
-        for signature, (_, rows, count, _) in zip(self.results, shapes):
+        for signature, (rows, count, _) in zip(self.results, shapes):
             shape = [rows, *signature.row_shape] if signature.ragged else signature.shape
             array = np.empty(shape, signature.dtype)
             arrays.append(array)
@@ -294,15 +307,14 @@ class Program:
             instances.append(count)
         ran = plan.run(records, outputs, self._ragged_results, instances)
         results: list[Any] = []
-        for signature, array, (rows, count, lengths) in zip(self.results, arrays, ran):
+        for signature, array, (_, _, structure), (rows, count, lengths) in zip(
+            self.results, arrays, shapes, ran
+        ):
             if not signature.ragged:
                 results.append(array if array.ndim else array[()])
                 continue
-            if lengths:
-                table = np.stack(lengths, axis=1)
-            else:
-                table = np.zeros((count, 0), np.int64)
-            structure = Structure(signature.dims, table, signature.labels)
+            if structure is None:
+                structure = signature.structure(lengths, count)
             if not signature.default_order:
                 static = [k for k, d in enumerate(signature.dims) if isinstance(d, int) and d >= 0]
                 stored = [k for k in signature.order if k in static]

@@ -60,11 +60,10 @@ def outside(tmp_path_factory):
 
 
 def build(source, outside, *settings):
-    """Builds a wheel with the tools of this environment. The objects of the development build
-    are in the compiler cache, so its build type is used."""
+    """Builds a wheel with the tools of this environment."""
     folder = outside / source.name
     run(sys.executable, "-m", "pip", "wheel", str(source), "--no-build-isolation", "--no-deps",
-        "--wheel-dir", str(folder), "-Ccmake.build-type=RelWithDebInfo", *settings)  # fmt: skip
+        "--wheel-dir", str(folder), *(f"--config-settings={s}" for s in settings))  # fmt: skip
     (wheel,) = folder.glob("*.whl")
     return wheel
 
@@ -83,7 +82,8 @@ def call(python, program, outside):
 
 
 def test_wheels(outside):
-    full = build(ROOT, outside)
+    # The flags of the development build, whose objects are in the compiler cache.
+    full = build(ROOT, outside, "cmake.build-type=RelWithDebInfo", "cmake.define.NESTED_WERROR=ON")
     with zipfile.ZipFile(full) as archive:
         names = archive.namelist()
     for part in ("nested/_core.", "nested/_runtime.", "nested/lib/libMLIR.so", "nested/py.typed"):

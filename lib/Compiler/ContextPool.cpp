@@ -49,6 +49,8 @@ PooledContext::PooledContext() {
   // Programs are small: threads would cost more than they gain.
   entry.context = std::make_unique<MLIRContext>(
       pool.registry, MLIRContext::Threading::DISABLED);
+  // Users see their own line; the operation in generic form says nothing more.
+  entry.context->printOpOnDiagnostic(false);
 }
 
 PooledContext::~PooledContext() {

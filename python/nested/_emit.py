@@ -10,8 +10,8 @@ import numpy as np
 from . import _dims
 from ._dims import Dim, Extent
 from ._dtypes import bfloat16, is_bool, is_float, is_int, literal, name_of
-from ._errors import ShapeError, TraceError, at_user
-from ._ir import Trace, Value, mismatch, shape_text
+from ._errors import ShapeError, TraceError, at_user, user_location
+from ._ir import Trace, Value, mismatch, quote, shape_text
 
 
 class Scalar:
@@ -278,6 +278,10 @@ def slice_axis(
         value = broadcast_to(trace, value, value.dims, True)
     source = value.type
     words = f"dim {axis} start <{start}> size <{size}>" + (" drop" if drop else "")
+    room = _dims.sub(_dims.sub(value.dims[axis], start), size)
+    if not (_dims.nonnegative(start) and _dims.nonnegative(size) and _dims.nonnegative(room)):
+        # Checked when the program is entered; the message quotes the program.
+        words += f" {{reason = {quote(user_location().text or 'slice')}}}"
 
     def render(names: list[str], result: str) -> str:
         return f"ragged.slice {names[0]} {words} : {source} -> {result}"

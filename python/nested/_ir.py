@@ -189,11 +189,11 @@ class Trace:
         if all(_dims.same(a, b) for a, b in zip(dims, value.dims)):
             return value
         reason, where = self.reason
-        quoted = reason.replace("\\", "\\\\").replace('"', '\\"')
+        quoted = quote(reason)
         source = value.type
 
         def render(names: list[str], result: str) -> str:
-            return f'ragged.cast {names[0]} {{reason = "{quoted}"}} : {source} to {result}'
+            return f"ragged.cast {names[0]} {{reason = {quoted}}} : {source} to {result}"
 
         result = self.emit(
             render, [value], dims, value.dtype, value.batched, pure=not checked, where=where
@@ -228,7 +228,7 @@ class Trace:
         for i, argument in enumerate(self.args):
             argument.value.name = f"%arg{i}"
             header.append(
-                f"%arg{i}: {argument.value.type} {{ragged.name = {_quote(argument.name)}}} "
+                f"%arg{i}: {argument.value.type} {{ragged.name = {quote(argument.name)}}} "
                 + loc(self.where)
             )
         lines = []
@@ -239,7 +239,7 @@ class Trace:
             lines.append(f"    %{i} = {body} {loc(op.where)}")
         types = ", ".join(v.type for v in results)
         named = ", ".join(
-            f"{v.type} {{ragged.name = {_quote(n)}}}" for v, n in zip(results, result_names)
+            f"{v.type} {{ragged.name = {quote(n)}}}" for v, n in zip(results, result_names)
         )
         values = ", ".join(v.name for v in results)
         end = f"    return{' ' + values + ' : ' + types if results else ''} {loc(self.where)}"
@@ -249,7 +249,7 @@ class Trace:
         if results:
             signature += f"\n      -> ({named})"
         aliases = [
-            f"{alias} = loc({_quote(_relative(file))}:{line}:{column})"
+            f"{alias} = loc({quote(_relative(file))}:{line}:{column})"
             for (file, line, column), alias in locations.items()
         ]
         return "\n".join(
@@ -272,7 +272,8 @@ def _relative(file: str) -> str:
     return file[len(folder) :] if file.startswith(folder) else file
 
 
-def _quote(text: str) -> str:
+def quote(text: str) -> str:
+    """A string literal as the compiler reads it."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\0A")
     return f'"{escaped}"'
 

@@ -228,6 +228,12 @@ def test_an_argument_may_be_returned(rng):
     assert same == batch and not np.shares_memory(same.values, batch.values)
 
 
+def test_equal_results_are_all_written(rng):
+    """Computed in one kernel once, since they are the same."""
+    batch = nested.from_list([normal(rng, n, n, 4) for n in (3, 2)], dims=("N", "N", 4))
+    check(lambda p: (nested.mean(p, axis=0), nested.mean(p.swapaxes(0, 1), axis=1)), batch)
+
+
 def test_results_are_arguments(rng):
     """Results have no names of the user: another program may combine them."""
     batch = unnamed(batch_of(rng, (3, 2), 4))

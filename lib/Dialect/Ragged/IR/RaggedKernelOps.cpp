@@ -90,6 +90,23 @@ LogicalResult TileReadOp::verify() {
   SmallVector<int64_t> rowShape;
   for (int64_t dim : ArrayRef(source.order).drop_front(rowDims))
     rowShape.push_back(*source.extents[dim].getConstant());
+  // With inner offsets the result says how much of each remaining dim it takes.
+  if (std::optional<ArrayRef<int64_t>> inner = getInnerOffsets()) {
+    if (inner->size() != rowShape.size())
+      return emitExpected(*this,
+                          "an inner offset for each of the " +
+                              Twine(rowShape.size()) + " remaining dims",
+                          Twine(inner->size()));
+    for (auto [k, offset] : llvm::enumerate(*inner)) {
+      int64_t size = result.getRank() > int64_t(k) + 1 ? result.getDimSize(k + 1) : 0;
+      if (offset < 0 || offset + size > rowShape[k])
+        return emitExpected(*this,
+                            "a part of remaining dim " + Twine(k) + " of size " +
+                                Twine(rowShape[k]),
+                            Twine(size) + " from " + Twine(offset) + " on");
+      rowShape[k] = size;
+    }
+  }
   if (result.getRank() == 0 || result.getShape().drop_front() != ArrayRef(rowShape) ||
       result.getElementType() != source.elementType) {
     SmallVector<int64_t> shape = {result.getRank() ? result.getDimSize(0) : 1};

@@ -13,6 +13,8 @@
 // * uniform: all elements equal or unspecified (`tensor.empty`, fills of it, splat
 //   constants); may serve as a tile (an init) or as shared.
 //
+// An op that repeats something along the rows of an init gives a tile too.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Verification.h"
@@ -110,6 +112,22 @@ private:
     return setTile(op);
   }
 
+  /// Whether an op without tile operands writes the same to every row of a tile: a
+  /// bias repeated, coordinates along other dims.
+  bool repeatsRows(linalg::LinalgOp op) const {
+    if (op.getNumLoops() == 0 ||
+        op.getIteratorTypesArray()[0] != utils::IteratorType::parallel)
+      return false;
+    AffineExpr row = getAffineDimExpr(0, op.getContext());
+    return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+      AffineMap map = op.getMatchingIndexingMap(&operand);
+      if (op.isDpsInit(&operand))
+        return kindOf(operand.get()) == ValueKind::Uniform && hasRows(operand.get()) &&
+               map.getResult(0) == row;
+      return !map.isFunctionOfDim(0);
+    });
+  }
+
   /// K1 for one linalg op: dim 0 of each tile operand is the parallel loop 0.
   LogicalResult visitLinalg(linalg::LinalgOp op) {
     bool isRowOp = llvm::any_of(op->getOperands(),
@@ -120,6 +138,8 @@ private:
     });
     bool usesRowIndex = false;
     op->walk([&](linalg::IndexOp index) { usesRowIndex |= index.getDim() == 0; });
+    if (!isRowOp && !usesRowIndex && repeatsRows(op))
+      return setTile(op);
     if (!isRowOp) {
       // Without `linalg.index` every element is computed from equal values.
       bool usesIndex = false;

@@ -51,7 +51,9 @@ private:
 void nested::enableRemarks(MLIRContext *context,
                            std::function<void(StringRef)> onRemark) {
   remark::RemarkCategories everything;
-  everything.all = ".*";
+  // `all` alone lets nothing through.
+  everything.passed = everything.missed = everything.failed =
+      everything.analysis = ".*";
   (void)remark::enableOptimizationRemarks(
       *context, std::make_unique<RemarkPrinter>(std::move(onRemark)),
       std::make_unique<remark::RemarkEmittingPolicyAll>(), everything);

@@ -173,7 +173,8 @@ bool extent::isValidSymbolName(StringRef name) {
 ExtentAttr extent::constant(MLIRContext *context, int64_t value) {
   if (value == std::numeric_limits<int64_t>::min())
     return {};
-  return ExtentAttr::get(context, ExtentKind::Constant, value, StringAttr(), {});
+  return ExtentAttr::get(context, ExtentKind::Constant, value, StringAttr(),
+                         {});
 }
 
 ExtentAttr extent::symbol(MLIRContext *context, StringRef name) {
@@ -234,7 +235,8 @@ ExtentAttr extent::sub(ExtentAttr lhs, ExtentAttr rhs) {
   return add(lhs, neg(rhs));
 }
 
-ExtentAttr extent::product(MLIRContext *context, ArrayRef<ExtentAttr> operands) {
+ExtentAttr extent::product(MLIRContext *context,
+                           ArrayRef<ExtentAttr> operands) {
   ExtentAttr result = constant(context, 1);
   for (ExtentAttr operand : operands)
     result = mul(result, operand);
@@ -289,10 +291,10 @@ ExtentAttr extent::floorDiv(ExtentAttr lhs, int64_t divisor) {
   // (x floordiv a + k) floordiv b == (x + a * k) floordiv (a * b).
   terms = *getTerms(numerator);
   const Term &first = terms.front();
-  bool isNested = first.coefficient == 1 && first.atoms.size() == 1 &&
-                  first.atoms[0].getKind() == ExtentKind::FloorDiv &&
-                  (terms.size() == 1 ||
-                   (terms.size() == 2 && terms[1].atoms.empty()));
+  bool isNested =
+      first.coefficient == 1 && first.atoms.size() == 1 &&
+      first.atoms[0].getKind() == ExtentKind::FloorDiv &&
+      (terms.size() == 1 || (terms.size() == 2 && terms[1].atoms.empty()));
   if (isNested) {
     ArrayRef<ExtentAttr> inner = first.atoms[0].getOperands();
     int64_t innerDivisor = *inner[1].getConstant();
@@ -327,8 +329,7 @@ ExtentAttr extent::mod(ExtentAttr lhs, int64_t divisor) {
     return {};
   Terms terms = *getTerms(lhs);
   for (Term &term : terms)
-    term.coefficient -=
-        floorDivide(term.coefficient, divisor) * divisor;
+    term.coefficient -= floorDivide(term.coefficient, divisor) * divisor;
   ExtentAttr reduced = build(lhs.getContext(), std::move(terms));
   return sub(reduced, mul(floorDiv(reduced, divisor), divisor));
 }
@@ -367,7 +368,8 @@ static ExtentAttr buildMinMax(ExtentKind kind, ArrayRef<ExtentAttr> operands) {
   llvm::sort(kept, [](ExtentAttr lhs, ExtentAttr rhs) {
     return extent::compare(lhs, rhs) < 0;
   });
-  return ExtentAttr::get(kept.front().getContext(), kind, 0, StringAttr(), kept);
+  return ExtentAttr::get(kept.front().getContext(), kind, 0, StringAttr(),
+                         kept);
 }
 
 ExtentAttr extent::min(ArrayRef<ExtentAttr> operands) {
@@ -376,8 +378,12 @@ ExtentAttr extent::min(ArrayRef<ExtentAttr> operands) {
 ExtentAttr extent::max(ArrayRef<ExtentAttr> operands) {
   return buildMinMax(ExtentKind::Max, operands);
 }
-ExtentAttr extent::min(ExtentAttr lhs, ExtentAttr rhs) { return min({lhs, rhs}); }
-ExtentAttr extent::max(ExtentAttr lhs, ExtentAttr rhs) { return max({lhs, rhs}); }
+ExtentAttr extent::min(ExtentAttr lhs, ExtentAttr rhs) {
+  return min({lhs, rhs});
+}
+ExtentAttr extent::max(ExtentAttr lhs, ExtentAttr rhs) {
+  return max({lhs, rhs});
+}
 
 //===----------------------------------------------------------------------===//
 // Symbols and values
@@ -431,9 +437,9 @@ ExtentAttr extent::substitute(ExtentAttr extent, DictionaryAttr replacements) {
   });
 }
 
-std::optional<int64_t> extent::evaluate(
-    ExtentAttr extent,
-    llvm::function_ref<std::optional<int64_t>(StringAttr)> value) {
+std::optional<int64_t>
+extent::evaluate(ExtentAttr extent,
+                 llvm::function_ref<std::optional<int64_t>(StringAttr)> value) {
   if (!extent)
     return std::nullopt;
   if (std::optional<int64_t> result = extent.getConstant())

@@ -26,8 +26,9 @@ static bool isNonNegative(ExtentAttr extent, unsigned depth);
 
 /// Replaces the term at `position`, `k * atom`, by `k * value`, after all terms
 /// were multiplied by `scale`.
-static ExtentAttr replaceTerm(MLIRContext *context, Terms terms, size_t position,
-                              ExtentAttr value, int64_t scale) {
+static ExtentAttr replaceTerm(MLIRContext *context, Terms terms,
+                              size_t position, ExtentAttr value,
+                              int64_t scale) {
   int64_t coefficient = terms[position].coefficient;
   terms.erase(terms.begin() + position);
   ExtentAttr rest = mul(build(context, std::move(terms)), scale);
@@ -83,7 +84,8 @@ static bool isNonNegative(ExtentAttr extent, unsigned depth) {
     };
     // The value is one of the operands: it suffices that all of them do. The
     // largest bounds from below, the smallest from above: then one is enough.
-    bool isBoundUseful = (atom.getKind() == ExtentKind::Max) == (term.coefficient > 0);
+    bool isBoundUseful =
+        (atom.getKind() == ExtentKind::Max) == (term.coefficient > 0);
     if (isBoundUseful ? llvm::any_of(operands, test)
                       : llvm::all_of(operands, test))
       return true;

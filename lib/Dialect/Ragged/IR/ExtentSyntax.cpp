@@ -204,7 +204,8 @@ private:
     }
     std::optional<StringRef> name = tokens.identifier();
     if (!name)
-      return tokens.error("expected an extent: a symbol, an integer, '(', 'min' or 'max'");
+      return tokens.error(
+          "expected an extent: a symbol, an integer, '(', 'min' or 'max'");
     if (*name == "min" || *name == "max")
       return parseMinMax(*name == "min", result);
     result = symbol(tokens.getContext(), *name);
@@ -331,9 +332,8 @@ static std::optional<PrintedTerm> takeMod(MLIRContext *context, Terms &terms) {
     if (term.coefficient % divisor)
       continue;
     int64_t factor = -(term.coefficient / divisor);
-    ExtentAttr rest =
-        sub(build(context, terms),
-            mul(sub(numerator, mul(atom, divisor)), factor));
+    ExtentAttr rest = sub(build(context, terms),
+                          mul(sub(numerator, mul(atom, divisor)), factor));
     if (!rest)
       continue;
     Terms restTerms = *getTerms(rest);
@@ -370,8 +370,8 @@ static void printSum(ExtentAttr extent, raw_ostream &os) {
     return;
   }
   // `M - N`, not `-N + M`.
-  auto *positive =
-      llvm::find_if(printed, [](const PrintedTerm &t) { return !t.isNegative; });
+  auto *positive = llvm::find_if(
+      printed, [](const PrintedTerm &t) { return !t.isNegative; });
   if (positive != printed.end())
     std::rotate(printed.begin(), positive, positive + 1);
   for (auto [i, term] : llvm::enumerate(printed)) {

@@ -55,9 +55,8 @@ Value GenericBuilder::build(const Spec &spec, Body body) {
     for (Value input : spec.inputs)
       types.push_back(LogicalType::of(input).elementType);
     types.push_back(LogicalType::of(spec.init).elementType);
-    Block *block =
-        rewriter.createBlock(&op.getBody(), {}, types,
-                             SmallVector<Location>(types.size(), loc));
+    Block *block = rewriter.createBlock(
+        &op.getBody(), {}, types, SmallVector<Location>(types.size(), loc));
     YieldOp::create(rewriter, loc, body(rewriter, loc, block->getArguments()));
   });
 }
@@ -65,11 +64,13 @@ Value GenericBuilder::build(const Spec &spec, Body body) {
 Value GenericBuilder::build(const Spec &spec, Region &body) {
   return create(spec, [&](GenericOp op) {
     rewriter.cloneRegionBefore(body, op.getBody(), op.getBody().end());
-    op.getBody().front().addArgument(LogicalType::of(spec.init).elementType, loc);
+    op.getBody().front().addArgument(LogicalType::of(spec.init).elementType,
+                                     loc);
   });
 }
 
-AffineMap GenericBuilder::alignMap(const LogicalType &input, const LogicalType &result) {
+AffineMap GenericBuilder::alignMap(const LogicalType &input,
+                                   const LogicalType &result) {
   int64_t rank = result.getRank(), first = rank - input.getRank();
   SmallVector<AffineExpr> exprs;
   for (int64_t dim = 0; dim < input.getRank(); ++dim) {
@@ -88,7 +89,8 @@ Value GenericBuilder::fill(const LogicalType &type, TypedAttr value) {
   return FillOp::create(rewriter, loc, type.toType(), value);
 }
 
-Value GenericBuilder::elementwise(LogicalType type, ValueRange inputs, Body body) {
+Value GenericBuilder::elementwise(LogicalType type, ValueRange inputs,
+                                  Body body) {
   Spec spec;
   spec.dims = type.extents;
   spec.reduction.assign(type.getRank(), false);
@@ -102,8 +104,8 @@ Value GenericBuilder::elementwise(LogicalType type, ValueRange inputs, Body body
   return build(spec, body);
 }
 
-Value GenericBuilder::reduce(Value source, ArrayRef<int64_t> reduced, bool batch,
-                             TypedAttr init, Body body) {
+Value GenericBuilder::reduce(Value source, ArrayRef<int64_t> reduced,
+                             bool batch, TypedAttr init, Body body) {
   LogicalType type = LogicalType::of(source);
   Spec spec;
   spec.dims = type.extents;

@@ -1,12 +1,13 @@
-//===- GenericBuilder.h - Builds ragged.generic ------------------*- C++ -*-===//
+//===- GenericBuilder.h - Builds ragged.generic ------------------*- C++
+//-*-===//
 //
 // Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What the `generalize` methods of the named ops share: maps that align operands
-// with a result (R2), elementwise generics and reductions.
+// What the `generalize` methods of the named ops share: maps that align
+// operands with a result (R2), elementwise generics and reductions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,13 +49,13 @@ public:
   /// Elementwise over all dims of `type`; inputs are aligned by `alignMap`.
   mlir::Value elementwise(LogicalType type, mlir::ValueRange inputs, Body body);
 
-  /// Reduces `source` over the logical dims `reduced` (and, with `batch`, over the
-  /// last component of the path); `body` gets (element, accumulator).
+  /// Reduces `source` over the logical dims `reduced` (and, with `batch`, over
+  /// the last component of the path); `body` gets (element, accumulator).
   mlir::Value reduce(mlir::Value source, llvm::ArrayRef<int64_t> reduced,
                      bool batch, mlir::TypedAttr init, Body body);
 
-  /// R2: from the dims of `result` to those of `input`: trailing dims align, extent 1
-  /// repeats.
+  /// R2: from the dims of `result` to those of `input`: trailing dims align,
+  /// extent 1 repeats.
   mlir::AffineMap alignMap(const LogicalType &input, const LogicalType &result);
 
   mlir::Value empty(const LogicalType &type);

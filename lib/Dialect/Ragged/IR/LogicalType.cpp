@@ -11,8 +11,8 @@
 using namespace mlir;
 using namespace nested::ragged;
 
-LogicalType::LogicalType(ArrayRef<StringAttr> path, ArrayRef<ExtentAttr> extents,
-                         Type elementType)
+LogicalType::LogicalType(ArrayRef<StringAttr> path,
+                         ArrayRef<ExtentAttr> extents, Type elementType)
     : path(path), extents(extents), elementType(elementType),
       order(RaggedTensorType::getDefaultOrder(extents)) {}
 
@@ -43,8 +43,8 @@ LogicalType LogicalType::of(Type type) {
 
 Type LogicalType::toType() const {
   if (!path.empty())
-    return RaggedTensorType::get(getContext(), extents, elementType,
-                                           path, order);
+    return RaggedTensorType::get(getContext(), extents, elementType, path,
+                                 order);
   SmallVector<int64_t> shape;
   for (ExtentAttr extent : extents) {
     if (!extent.isStatic())
@@ -169,8 +169,12 @@ Type nested::ragged::substituteSymbols(Type type, DictionaryAttr substitution) {
     }
     return !llvm::is_contained(extents, ExtentAttr());
   };
-  // An inactive diagnostic: the caller says what is wrong.
-  auto ignore = []() { return InFlightDiagnostic(); };
+  // The caller says what is wrong: the diagnostics here are inactive.
+  bool isInvalid = false;
+  auto ignore = [&]() {
+    isInvalid = true;
+    return InFlightDiagnostic();
+  };
   if (auto tensor = dyn_cast<RaggedTensorType>(type)) {
     if (!replace(tensor.getExtents(), tensor.getPath()))
       return {};
@@ -178,15 +182,18 @@ Type nested::ragged::substituteSymbols(Type type, DictionaryAttr substitution) {
     SmallVector<int64_t> order(tensor.getOrder());
     if (LogicalType::of(tensor).hasDefaultOrder())
       order = RaggedTensorType::getDefaultOrder(extents);
-    if (failed(RaggedTensorType::verify(ignore, extents, tensor.getElementType(),
-                                        path, order)))
+    (void)RaggedTensorType::verify(ignore, extents, tensor.getElementType(),
+                                   path, order);
+    if (isInvalid)
       return {};
     return RaggedTensorType::get(type.getContext(), extents,
                                  tensor.getElementType(), path, order);
   }
   if (auto partition = dyn_cast<PartitionType>(type)) {
-    if (!replace(partition.getExtents(), partition.getPath()) ||
-        failed(PartitionType::verify(ignore, extents, path)))
+    if (!replace(partition.getExtents(), partition.getPath()))
+      return {};
+    (void)PartitionType::verify(ignore, extents, path);
+    if (isInvalid)
       return {};
     return PartitionType::get(type.getContext(), extents, path);
   }

@@ -56,11 +56,11 @@ static LogicalResult verifyInput(MapOp op, unsigned position,
                         quote(value.getType()));
   // R2: to align the ragged dims of an input of lower rank would be a guess.
   if (input.getRank() < result.getRank() && !input.getRaggedDims().empty()) {
-    InFlightDiagnostic diagnostic = emitExpected(
-        op,
-        what + " with a ragged dim to have rank " + Twine(result.getRank()) +
-            ", that of the result",
-        quote(value.getType()));
+    InFlightDiagnostic diagnostic =
+        emitExpected(op,
+                     what + " with a ragged dim to have rank " +
+                         Twine(result.getRank()) + ", that of the result",
+                     quote(value.getType()));
     diagnostic.attachNote(op.getLoc())
         << "say which dims it has with ragged.broadcast";
     return diagnostic;
@@ -89,10 +89,10 @@ LogicalResult MapOp::verify() {
   for (unsigned position = 0; position < getInputs().size(); ++position) {
     if (failed(verifyInput(*this, position, result)))
       return failure();
-    elementTypes.push_back(
-        LogicalType::of(getInputs()[position]).elementType);
+    elementTypes.push_back(LogicalType::of(getInputs()[position]).elementType);
   }
-  if (failed(verifyArguments(*this, "a region", getBody().front(), elementTypes)))
+  if (failed(
+          verifyArguments(*this, "a region", getBody().front(), elementTypes)))
     return failure();
   return verifyYield(*this, "the region", getBody().front(),
                      {result.elementType});
@@ -190,7 +190,8 @@ LogicalResult LinearOp::verify() {
     return emitExpected(*this, "weights of static shape",
                         quote(getWeights().getType()));
   if (!source.areTrailingStatic(1))
-    return emitExpected(*this, "a source whose last dim is static and stored last",
+    return emitExpected(*this,
+                        "a source whose last dim is static and stored last",
                         quote(getSource().getType()));
   // R1: the contracted dims.
   if (source.extents.back() != weights->extents[0])
@@ -200,8 +201,8 @@ LogicalResult LinearOp::verify() {
                             quote(getSource().getType()),
                         weights->extents[0].str());
   if (weights->elementType != source.elementType)
-    return emitExpected(*this, "weights of element type " +
-                                   quote(source.elementType),
+    return emitExpected(*this,
+                        "weights of element type " + quote(source.elementType),
                         quote(weights->elementType));
   if (getBias()) {
     LogicalType bias({}, {weights->extents[1]}, source.elementType);
@@ -224,10 +225,9 @@ LogicalResult NormalizeOp::verify() {
     return emitExpected(*this, "a float element type",
                         quote(source.elementType));
   if (count < 1 || !source.areTrailingStatic(count))
-    return emitExpected(*this,
-                        "at least one trailing dim, static and stored last",
-                        Twine(count) + " dims of " +
-                            quote(getSource().getType()));
+    return emitExpected(
+        *this, "at least one trailing dim, static and stored last",
+        Twine(count) + " dims of " + quote(getSource().getType()));
   LogicalType parameter({}, ArrayRef(source.extents).take_back(count),
                         source.elementType);
   if (getScale() &&

@@ -109,8 +109,9 @@ static TypedAttr getIdentity(ReduceKind kind, Type type) {
     return getNumberAttr(type, 1);
   bool isMax = kind == ReduceKind::Max;
   if (auto floatType = dyn_cast<FloatType>(type))
-    return FloatAttr::get(floatType, APFloat::getInf(floatType.getFloatSemantics(),
-                                                     /*Negative=*/isMax));
+    return FloatAttr::get(floatType,
+                          APFloat::getInf(floatType.getFloatSemantics(),
+                                          /*Negative=*/isMax));
   unsigned width = type.getIntOrFloatBitWidth();
   // i1 is false and true, and unsigned.
   APInt least = width == 1 ? APInt(1, 0) : APInt::getSignedMinValue(width);
@@ -118,7 +119,8 @@ static TypedAttr getIdentity(ReduceKind kind, Type type) {
   return IntegerAttr::get(type, isMax ? least : most);
 }
 
-static Value combine(ReduceKind kind, OpBuilder &b, Location loc, Value x, Value acc) {
+static Value combine(ReduceKind kind, OpBuilder &b, Location loc, Value x,
+                     Value acc) {
   bool isFloat = isa<FloatType>(x.getType());
   bool isBool = x.getType().isInteger(1);
   switch (kind) {
@@ -143,9 +145,9 @@ static Value combine(ReduceKind kind, OpBuilder &b, Location loc, Value x, Value
   llvm_unreachable("covered switch");
 }
 
-/// How many elements a reduction sees: `value` times `factor`, or `factor` alone.
-/// The value has type i64 and no dims: an extent per sample or, with `batch`, the
-/// rows of all samples.
+/// How many elements a reduction sees: `value` times `factor`, or `factor`
+/// alone. The value has type i64 and no dims: an extent per sample or, with
+/// `batch`, the rows of all samples.
 struct ElementCount {
   Value value;
   int64_t factor = 1;
@@ -166,8 +168,8 @@ static ElementCount countElements(ReduceOp op, RewriterBase &rewriter,
     Value partition = PartitionOp::create(
         rewriter, op.getLoc(), getPartitionType(type), op.getSource());
     count.value = TotalOp::create(
-        rewriter, op.getLoc(),
-        RankedTensorType::get({}, rewriter.getI64Type()), partition);
+        rewriter, op.getLoc(), RankedTensorType::get({}, rewriter.getI64Type()),
+        partition);
   } else if (!perSample.isStatic()) {
     Type type = LogicalType(result.path, {}, rewriter.getI64Type()).toType();
     count.value = ExtentOp::create(rewriter, op.getLoc(), type, perSample);
@@ -178,8 +180,10 @@ static ElementCount countElements(ReduceOp op, RewriterBase &rewriter,
 FailureOr<SmallVector<Value>> ReduceOp::generalize(RewriterBase &rewriter) {
   LogicalType source = LogicalType::of(getSource());
   if (getBatch() && source.path.size() > 1)
-    return emitOpError("does not support reducing the last component of the path ")
-           << formatPath(source.path) << "; reduce over a path of one component";
+    return emitOpError(
+               "does not support reducing the last component of the path ")
+           << formatPath(source.path)
+           << "; reduce over a path of one component";
   ReduceKind kind = getKind();
   Type elementType = LogicalType::of(getResult()).elementType;
   bool sums = kind == ReduceKind::Sum || kind == ReduceKind::Mean ||
@@ -190,12 +194,14 @@ FailureOr<SmallVector<Value>> ReduceOp::generalize(RewriterBase &rewriter) {
   Value input = getSource();
   if (wide != elementType)
     input = builder.convertFloat(input, wide);
-  Value result = builder.reduce(input, getDims(), getBatch(), getIdentity(kind, wide),
-                                [&](OpBuilder &b, Location l, ValueRange x) {
-                                  return combine(kind, b, l, x[0], x[1]);
-                                });
+  Value result =
+      builder.reduce(input, getDims(), getBatch(), getIdentity(kind, wide),
+                     [&](OpBuilder &b, Location l, ValueRange x) {
+                       return combine(kind, b, l, x[0], x[1]);
+                     });
 
-  // R5: mean divides by the count; max and min of nothing are what `empty` says.
+  // R5: mean divides by the count; max and min of nothing are what `empty`
+  // says.
   bool isMean = kind == ReduceKind::Mean;
   bool zeroIfEmpty = (kind == ReduceKind::Max || kind == ReduceKind::Min) &&
                      getEmpty() == EmptyPolicy::Zero;
@@ -208,20 +214,22 @@ FailureOr<SmallVector<Value>> ReduceOp::generalize(RewriterBase &rewriter) {
       if (isMean)
         result = builder.elementwise(
             type, result, [&](OpBuilder &b, Location l, ValueRange x) -> Value {
-              return arith::DivFOp::create(b, l, x[0], number(b, l, wide, count.factor));
+              return arith::DivFOp::create(b, l, x[0],
+                                           number(b, l, wide, count.factor));
             });
     } else {
       result = builder.elementwise(
           type, {result, count.value},
           [&](OpBuilder &b, Location l, ValueRange x) -> Value {
             Type i64 = x[1].getType();
-            Value isEmpty = arith::CmpIOp::create(b, l, arith::CmpIPredicate::eq,
-                                                  x[1], number(b, l, i64, 0));
+            Value isEmpty = arith::CmpIOp::create(
+                b, l, arith::CmpIPredicate::eq, x[1], number(b, l, i64, 0));
             Value value = x[0];
             if (isMean) {
               Value n = x[1];
               if (count.factor != 1)
-                n = arith::MulIOp::create(b, l, n, number(b, l, i64, count.factor));
+                n = arith::MulIOp::create(b, l, n,
+                                          number(b, l, i64, count.factor));
               value = arith::DivFOp::create(
                   b, l, value, arith::SIToFPOp::create(b, l, wide, n));
             }
@@ -238,8 +246,9 @@ FailureOr<SmallVector<Value>> ReduceOp::generalize(RewriterBase &rewriter) {
   for (int64_t dim = 0; dim < source.getRank(); ++dim)
     if (!llvm::is_contained(getDims(), dim))
       dims.push_back(dim);
-  auto broadcast = BroadcastOp::create(rewriter, getLoc(), getResult().getType(),
-                                       result, rewriter.getDenseI64ArrayAttr(dims));
+  auto broadcast =
+      BroadcastOp::create(rewriter, getLoc(), getResult().getType(), result,
+                          rewriter.getDenseI64ArrayAttr(dims));
   FailureOr<SmallVector<Value>> values = broadcast.generalize(rewriter);
   rewriter.eraseOp(broadcast);
   return values;
@@ -263,7 +272,8 @@ FailureOr<SmallVector<Value>> NormalizeOp::generalize(RewriterBase &rewriter) {
   }
   double perColumn = columns ? 1.0 / columns : 0.0;
   TypedAttr zero = getNumberAttr(wide, 0);
-  // A row statistic repeats along the reduced dims: trailing alignment would be wrong.
+  // A row statistic repeats along the reduced dims: trailing alignment would be
+  // wrong.
   auto withStatistic = [&](Value tile, Value row, GenericBuilder::Body body) {
     GenericBuilder::Spec spec;
     spec.dims = full.extents;
@@ -281,38 +291,46 @@ FailureOr<SmallVector<Value>> NormalizeOp::generalize(RewriterBase &rewriter) {
   };
 
   // Two passes over the row (R6): the mean, then squares of what is left.
-  Value sum = builder.reduce(
-      x, reduced, /*batch=*/false, zero, [](OpBuilder &b, Location l, ValueRange v) {
-        return add(b, l, v[1], v[0]);
-      });
+  Value sum = builder.reduce(x, reduced, /*batch=*/false, zero,
+                             [](OpBuilder &b, Location l, ValueRange v) {
+                               return add(b, l, v[1], v[0]);
+                             });
   Value centred = withStatistic(
       x, sum, [&](OpBuilder &b, Location l, ValueRange v) -> Value {
-        Value mean = arith::MulFOp::create(b, l, v[1], number(b, l, wide, perColumn));
+        Value mean =
+            arith::MulFOp::create(b, l, v[1], number(b, l, wide, perColumn));
         return arith::SubFOp::create(b, l, v[0], mean);
       });
-  Value squares = builder.reduce(
-      centred, reduced, /*batch=*/false, zero,
-      [](OpBuilder &b, Location l, ValueRange v) {
-        return add(b, l, v[1], mul(b, l, v[0], v[0]));
-      });
+  Value squares =
+      builder.reduce(centred, reduced, /*batch=*/false, zero,
+                     [](OpBuilder &b, Location l, ValueRange v) {
+                       return add(b, l, v[1], mul(b, l, v[0], v[0]));
+                     });
   Value scale = builder.elementwise(
       LogicalType::of(squares), squares,
       [&](OpBuilder &b, Location l, ValueRange v) -> Value {
-        Value var = arith::MulFOp::create(b, l, v[0], number(b, l, wide, perColumn));
+        Value var =
+            arith::MulFOp::create(b, l, v[0], number(b, l, wide, perColumn));
         Value eps = number(b, l, wide, getEps().convertToDouble());
-        Value root = math::SqrtOp::create(b, l, arith::AddFOp::create(b, l, var, eps));
+        Value root =
+            math::SqrtOp::create(b, l, arith::AddFOp::create(b, l, var, eps));
         return arith::DivFOp::create(b, l, number(b, l, wide, 1), root);
       });
-  Value result = withStatistic(
-      centred, scale,
-      [](OpBuilder &b, Location l, ValueRange v) { return mul(b, l, v[0], v[1]); });
+  Value result =
+      withStatistic(centred, scale, [](OpBuilder &b, Location l, ValueRange v) {
+        return mul(b, l, v[0], v[1]);
+      });
   if (getScale())
     result = builder.elementwise(
         full, {result, builder.convertFloat(getScale(), wide)},
-        [](OpBuilder &b, Location l, ValueRange v) { return mul(b, l, v[0], v[1]); });
+        [](OpBuilder &b, Location l, ValueRange v) {
+          return mul(b, l, v[0], v[1]);
+        });
   if (getOffset())
     result = builder.elementwise(
         full, {result, builder.convertFloat(getOffset(), wide)},
-        [](OpBuilder &b, Location l, ValueRange v) { return add(b, l, v[0], v[1]); });
+        [](OpBuilder &b, Location l, ValueRange v) {
+          return add(b, l, v[0], v[1]);
+        });
   return SmallVector<Value>{builder.convertFloat(result, type.elementType)};
 }

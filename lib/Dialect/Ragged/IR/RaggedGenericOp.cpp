@@ -45,7 +45,8 @@ SmallVector<ExtentAttr> GenericOp::getInputOffsets(unsigned i) {
 static LogicalResult verifyLists(GenericOp op) {
   size_t rank = op.getExtents().size();
   if (op.getIterators().size() != rank)
-    return emitExpected(op, "an iterator for each of the " + Twine(rank) + " dims",
+    return emitExpected(op,
+                        "an iterator for each of the " + Twine(rank) + " dims",
                         Twine(op.getIterators().size()));
   for (Attribute iterator : op.getIterators()) {
     StringRef kind = cast<StringAttr>(iterator).getValue();
@@ -55,8 +56,9 @@ static LogicalResult verifyLists(GenericOp op) {
   }
   size_t operands = op.getInputs().size() + op.getInits().size();
   if (op.getMaps().size() != operands)
-    return emitExpected(op, "a map for each of the " + Twine(operands) + " operands",
-                        Twine(op.getMaps().size()));
+    return emitExpected(
+        op, "a map for each of the " + Twine(operands) + " operands",
+        Twine(op.getMaps().size()));
   if (op.getResults().size() != op.getInits().size())
     return emitExpected(op,
                         "a result for each of the " +
@@ -104,10 +106,11 @@ static LogicalResult verifyInput(GenericOp op, unsigned position,
   // R1: an input over a prefix of the path repeats.
   SmallVector<StringAttr> path = op.getPathNames();
   if (!isPathPrefix(input.path, path)) {
-    InFlightDiagnostic diagnostic = emitExpected(
-        op,
-        "input " + Twine(position) + " over a prefix of path " + formatPath(path),
-        quote(value.getType()));
+    InFlightDiagnostic diagnostic =
+        emitExpected(op,
+                     "input " + Twine(position) + " over a prefix of path " +
+                         formatPath(path),
+                     quote(value.getType()));
     attachBindingNotes(diagnostic, op, input.path);
     return diagnostic;
   }
@@ -147,7 +150,8 @@ static LogicalResult verifyOutput(GenericOp op, unsigned position,
   unsigned parallel = 0;
   for (unsigned dim = 0; dim < dims.size(); ++dim)
     parallel += !op.isReduction(dim);
-  bool isValid = map.isProjectedPermutation() && map.getNumResults() == parallel;
+  bool isValid =
+      map.isProjectedPermutation() && map.getNumResults() == parallel;
   for (AffineExpr expr : map.getResults())
     isValid &= isa<AffineDimExpr>(expr) &&
                !op.isReduction(cast<AffineDimExpr>(expr).getPosition());
@@ -174,10 +178,9 @@ static LogicalResult verifyOutput(GenericOp op, unsigned position,
     return failure();
   Type result = op.getResults()[position].getType();
   if (result != type)
-    return emitExpected(op,
-                        "result of type " + quote(type) +
-                            ", that of its output",
-                        quote(result));
+    return emitExpected(
+        op, "result of type " + quote(type) + ", that of its output",
+        quote(result));
   return success();
 }
 

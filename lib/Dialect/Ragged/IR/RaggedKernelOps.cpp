@@ -27,12 +27,12 @@ LogicalResult KernelOp::verify() {
     return emitExpected(*this, "a tile of at least 1 row",
                         Twine(int64_t(getTile())));
   if (int64_t(getGroups()) < 0 || int64_t(getGroups()) > rank)
-    return emitExpected(*this,
-                        "groups of at most the " + Twine(rank) +
-                            " extents of the space",
-                        Twine(int64_t(getGroups())));
+    return emitExpected(
+        *this, "groups of at most the " + Twine(rank) + " extents of the space",
+        Twine(int64_t(getGroups())));
   if ((getUnits() == UnitKind::Chunks) != (int64_t(getChunk()) > 0))
-    return emitExpected(*this, "a chunk of rows for units of kind 'chunks' only",
+    return emitExpected(*this,
+                        "a chunk of rows for units of kind 'chunks' only",
                         "chunk " + Twine(int64_t(getChunk())) + " for kind '" +
                             stringifyUnitKind(getUnits()) + "'");
   // R1: an input over a prefix of the path is read at the parent sample.
@@ -41,7 +41,8 @@ LogicalResult KernelOp::verify() {
   for (Value input : getInputs()) {
     SmallVector<StringAttr> inputPath = LogicalType::of(input).path;
     if (!isPathPrefix(inputPath, path))
-      return emitExpected(*this, "an input over a prefix of path " + formatPath(path),
+      return emitExpected(*this,
+                          "an input over a prefix of path " + formatPath(path),
                           quote(input.getType()));
     arguments.push_back(input.getType());
   }
@@ -98,24 +99,25 @@ LogicalResult TileReadOp::verify() {
                               Twine(rowShape.size()) + " remaining dims",
                           Twine(inner->size()));
     for (auto [k, offset] : llvm::enumerate(*inner)) {
-      int64_t size = result.getRank() > int64_t(k) + 1 ? result.getDimSize(k + 1) : 0;
+      int64_t size =
+          result.getRank() > int64_t(k) + 1 ? result.getDimSize(k + 1) : 0;
       if (offset < 0 || offset + size > rowShape[k])
         return emitExpected(*this,
-                            "a part of remaining dim " + Twine(k) + " of size " +
-                                Twine(rowShape[k]),
+                            "a part of remaining dim " + Twine(k) +
+                                " of size " + Twine(rowShape[k]),
                             Twine(size) + " from " + Twine(offset) + " on");
       rowShape[k] = size;
     }
   }
-  if (result.getRank() == 0 || result.getShape().drop_front() != ArrayRef(rowShape) ||
+  if (result.getRank() == 0 ||
+      result.getShape().drop_front() != ArrayRef(rowShape) ||
       result.getElementType() != source.elementType) {
     SmallVector<int64_t> shape = {result.getRank() ? result.getDimSize(0) : 1};
     llvm::append_range(shape, rowShape);
-    return emitExpected(
-        *this,
-        "result of type " +
-            quote(RankedTensorType::get(shape, source.elementType)),
-        quote(result));
+    return emitExpected(*this,
+                        "result of type " + quote(RankedTensorType::get(
+                                                shape, source.elementType)),
+                        quote(result));
   }
 
   std::optional<ArrayAttr> offsets = getOffsets();
@@ -126,10 +128,9 @@ LogicalResult TileReadOp::verify() {
                         Twine(offsets->size()));
   ArrayRef<int64_t> startDims = getStartDims().value_or(ArrayRef<int64_t>());
   if (startDims.size() != getStarts().size())
-    return emitExpected(*this,
-                        "a dim for each of the " + Twine(getStarts().size()) +
-                            " starts",
-                        Twine(startDims.size()));
+    return emitExpected(
+        *this, "a dim for each of the " + Twine(getStarts().size()) + " starts",
+        Twine(startDims.size()));
   if (failed(verifyDims(*this, "dims of starts", startDims, rowDims)))
     return failure();
   for (Value start : getStarts()) {
@@ -144,10 +145,9 @@ LogicalResult TileReadOp::verify() {
     return emitExpected(*this, "to be inside ragged.kernel", "another parent");
   SmallVector<ExtentAttr> space = toExtents(kernel.getSpace());
   if (map.getNumDims() != space.size())
-    return emitExpected(*this,
-                        "a map from the " + Twine(space.size()) +
-                            " dims of the space",
-                        Twine(map.getNumDims()));
+    return emitExpected(
+        *this, "a map from the " + Twine(space.size()) + " dims of the space",
+        Twine(map.getNumDims()));
   SmallVector<ExtentAttr> packed = getPackedExtents(source);
   for (auto [position, expr] : llvm::enumerate(map.getResults())) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
@@ -160,11 +160,9 @@ LogicalResult TileReadOp::verify() {
     // R1: what is iterated over is what the operand has.
     if (isAccessAllowed(bound, packed[position], offsets.has_value()))
       continue;
-    InFlightDiagnostic diagnostic =
-        emitExpected(*this,
-                     "row dim " + Twine(position) + " of extent " + bound.str(),
-                     packed[position].str() + " in " +
-                         quote(getSource().getType()));
+    InFlightDiagnostic diagnostic = emitExpected(
+        *this, "row dim " + Twine(position) + " of extent " + bound.str(),
+        packed[position].str() + " in " + quote(getSource().getType()));
     attachMismatchNotes(diagnostic, kernel, bound, packed[position]);
     return diagnostic;
   }
@@ -190,11 +188,10 @@ LogicalResult TileReduceOp::verify() {
   if (count == 0)
     return emitExpected(*this, "at least one input", "none");
   if (getInit().size() != count || getResults().size() != count)
-    return emitExpected(*this,
-                        "an init and a result for each of the " + Twine(count) +
-                            " inputs",
-                        Twine(getInit().size()) + " and " +
-                            Twine(getResults().size()));
+    return emitExpected(
+        *this,
+        "an init and a result for each of the " + Twine(count) + " inputs",
+        Twine(getInit().size()) + " and " + Twine(getResults().size()));
   auto first = cast<RankedTensorType>(getInputs()[0].getType());
   if (first.getRank() == 0)
     return emitExpected(*this, "inputs with a row dim", quote(first));
@@ -209,11 +206,13 @@ LogicalResult TileReduceOp::verify() {
                           quote(tile));
     auto value = dyn_cast<TypedAttr>(init);
     if (!value || value.getType() != tile.getElementType())
-      return emitExpected(*this, "an init of type " + quote(tile.getElementType()),
+      return emitExpected(*this,
+                          "an init of type " + quote(tile.getElementType()),
                           value ? quote(value.getType()) : "another attribute");
     auto folded = cast<RankedTensorType>(result.getType());
     if (folded.getShape() != tile.getShape().drop_front())
-      return emitExpected(*this, "a result without the row dim of " + quote(tile),
+      return emitExpected(*this,
+                          "a result without the row dim of " + quote(tile),
                           quote(folded));
     accumulators.push_back(tile.getElementType());
     finals.push_back(folded.getElementType());
@@ -228,5 +227,6 @@ LogicalResult TileReduceOp::verify() {
       failed(verifyArguments(*this, "a finalize region", getFinalize().front(),
                              finalize)))
     return failure();
-  return verifyYield(*this, "the finalize region", getFinalize().front(), finals);
+  return verifyYield(*this, "the finalize region", getFinalize().front(),
+                     finals);
 }

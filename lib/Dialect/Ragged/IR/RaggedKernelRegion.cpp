@@ -5,12 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Rule K1: rows of a tile are independent of each other and of where in the tile
-// they are. Every tensor of the region is of one of three kinds:
+// Rule K1: rows of a tile are independent of each other and of where in the
+// tile they are. Every tensor of the region is of one of three kinds:
 //
 // * tile: dim 0 is the rows of the tile;
 // * shared: the same for all rows, no row dim;
-// * uniform: all elements equal or unspecified (`tensor.empty`, fills of it, splat
+// * uniform: all elements equal or unspecified (`tensor.empty`, fills of it,
+// splat
 //   constants); may serve as a tile (an init) or as shared.
 //
 // An op that repeats something along the rows of an init gives a tile too.
@@ -39,7 +40,8 @@ public:
     for (Operation &op : block)
       if (failed(visit(&op)))
         return failure();
-    auto yield = block.empty() ? TileYieldOp() : dyn_cast<TileYieldOp>(block.back());
+    auto yield =
+        block.empty() ? TileYieldOp() : dyn_cast<TileYieldOp>(block.back());
     if (!yield)
       return emitExpected(kernel, "a region that ends with ragged.tile_yield",
                           "another operation");
@@ -65,7 +67,8 @@ private:
       if (!type)
         continue;
       if (type.getRank() == 0 || type.getDimSize(0) != rows)
-        return emitExpected(op, "a tile of " + Twine(rows) + " rows", quote(type));
+        return emitExpected(op, "a tile of " + Twine(rows) + " rows",
+                            quote(type));
       kinds[result] = ValueKind::Tile;
     }
     return success();
@@ -103,7 +106,8 @@ private:
 
   LogicalResult visitAccess(Operation *op) {
     if (auto coord = dyn_cast<TileCoordOp>(op))
-      if (failed(verifyDim(op, "dim", coord.getDim(), kernel.getSpace().size())))
+      if (failed(
+              verifyDim(op, "dim", coord.getDim(), kernel.getSpace().size())))
         return failure();
     if (!isa<TileReadOp>(op) &&
         cast<RankedTensorType>(op->getResult(0).getType()).getRank() != 1)
@@ -112,8 +116,8 @@ private:
     return setTile(op);
   }
 
-  /// Whether an op without tile operands writes the same to every row of a tile: a
-  /// bias repeated, coordinates along other dims.
+  /// Whether an op without tile operands writes the same to every row of a
+  /// tile: a bias repeated, coordinates along other dims.
   bool repeatsRows(linalg::LinalgOp op) const {
     if (op.getNumLoops() == 0 ||
         op.getIteratorTypesArray()[0] != utils::IteratorType::parallel)
@@ -122,8 +126,8 @@ private:
     return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
       AffineMap map = op.getMatchingIndexingMap(&operand);
       if (op.isDpsInit(&operand))
-        return kindOf(operand.get()) == ValueKind::Uniform && hasRows(operand.get()) &&
-               map.getResult(0) == row;
+        return kindOf(operand.get()) == ValueKind::Uniform &&
+               hasRows(operand.get()) && map.getResult(0) == row;
       return !map.isFunctionOfDim(0);
     });
   }
@@ -137,7 +141,8 @@ private:
              !isa<RankedTensorType>(value.getType());
     });
     bool usesRowIndex = false;
-    op->walk([&](linalg::IndexOp index) { usesRowIndex |= index.getDim() == 0; });
+    op->walk(
+        [&](linalg::IndexOp index) { usesRowIndex |= index.getDim() == 0; });
     if (!isRowOp && !usesRowIndex && repeatsRows(op))
       return setTile(op);
     if (!isRowOp) {
@@ -150,11 +155,13 @@ private:
 
     if (op.getNumLoops() == 0 ||
         op.getIteratorTypesArray()[0] != utils::IteratorType::parallel)
-      return emitExpected(op, "loop 0, the rows of the tile, to be parallel (K1)",
+      return emitExpected(op,
+                          "loop 0, the rows of the tile, to be parallel (K1)",
                           "a reduction");
     if (usesRowIndex)
-      return emitExpected(op, "rows to be independent of where in the tile they "
-                              "are (K1)",
+      return emitExpected(op,
+                          "rows to be independent of where in the tile they "
+                          "are (K1)",
                           "linalg.index 0");
     for (OpOperand &operand : op->getOpOperands()) {
       AffineMap map = op.getMatchingIndexingMap(&operand);

@@ -70,7 +70,8 @@ LogicalResult GatherOp::verify() {
               indices = LogicalType::of(getIndices());
   if (table.getRank() == 0)
     return emitExpected(*this, "a table of at least one dim", "none");
-  if (!isa<IntegerType>(indices.elementType) || indices.elementType.isInteger(1))
+  if (!isa<IntegerType>(indices.elementType) ||
+      indices.elementType.isInteger(1))
     return emitExpected(*this, "integer indices", quote(indices.elementType));
   SmallVector<ExtentAttr> extents(indices.extents);
   llvm::append_range(extents, ArrayRef(table.extents).drop_front());
@@ -118,18 +119,16 @@ LogicalResult NestOp::verify() {
   SmallVector<int64_t> ragged = source.getRaggedDims();
   // Groups of consecutive indices are then groups of consecutive rows.
   if (ragged.empty() || ragged[0] != 0)
-    return emitExpected(*this, "a source whose dim 0 is ragged and stored first",
+    return emitExpected(*this,
+                        "a source whose dim 0 is ragged and stored first",
                         quote(getSource().getType()));
   if (lengths.getRank() != 1 || !lengths.extents[0].isSymbol() ||
-      !lengths.elementType.isInteger(64) || lengths.path != source.path) {
-    InFlightDiagnostic diagnostic = emitExpected(
+      !lengths.elementType.isInteger(64) || lengths.path != source.path)
+    return emitExpected(
         *this,
         "lengths of one dim, a symbol, of element type i64 over path " +
             formatPath(source.path),
         quote(getLengths().getType()));
-    attachMismatchNotes(diagnostic, *this, source, lengths);
-    return diagnostic;
-  }
   if (failed(verifyFresh(*this, source, result)))
     return failure();
   LogicalType expected = source;

@@ -78,8 +78,9 @@ LogicalResult BufferOp::verify() {
     return emitOpError("expected kind 'arg', 'result' or 'temp', but got '")
            << getKind() << "'";
   if (isTemp == getIndex().has_value())
-    return emitOpError("expected an index for an argument or a result only, but "
-                       "got ")
+    return emitOpError(
+               "expected an index for an argument or a result only, but "
+               "got ")
            << (isTemp ? "one for a temporary" : "none");
   bool hasRows = getRows().has_value(), hasTotal = bool(getTotal());
   if (!isTemp && (hasRows || hasTotal))

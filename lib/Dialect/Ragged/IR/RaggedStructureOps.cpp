@@ -28,7 +28,8 @@ LogicalResult PartitionOp::verify() {
     PartitionType expected = getPartitionType(source);
     if (type == expected)
       return success();
-    return emitExpected(*this, "result of type " + quote(expected), quote(type));
+    return emitExpected(*this, "result of type " + quote(expected),
+                        quote(type));
   }
 
   llvm::SmallSetVector<StringAttr, 4> symbols;
@@ -65,20 +66,18 @@ LogicalResult LocateOp::verify() {
   size_t expected = getPartition().getType().getExtents().size() + 1;
   if (getCoordinates().size() == expected)
     return success();
-  return emitExpected(*this,
-                      Twine(expected) +
-                          " results (the sample and one per extent)",
-                      Twine(getCoordinates().size()));
+  return emitExpected(
+      *this, Twine(expected) + " results (the sample and one per extent)",
+      Twine(getCoordinates().size()));
 }
 
 LogicalResult LinearizeOp::verify() {
   size_t expected = getPartition().getType().getExtents().size() + 1;
   if (getCoordinates().size() == expected)
     return success();
-  return emitExpected(*this,
-                      Twine(expected) +
-                          " operands (the sample and one per extent)",
-                      Twine(getCoordinates().size()));
+  return emitExpected(
+      *this, Twine(expected) + " operands (the sample and one per extent)",
+      Twine(getCoordinates().size()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -125,7 +124,8 @@ LogicalResult WithLengthsOp::verify() {
   // The batch may have another number of samples.
   expected.path = result.path;
   if (result.path.size() != 1)
-    return emitExpected(*this, "a path of one component", formatPath(result.path));
+    return emitExpected(*this, "a path of one component",
+                        formatPath(result.path));
   return verifyType(*this, "result", expected, getType(), /*sameOrder=*/true);
 }
 
@@ -143,10 +143,9 @@ LogicalResult CastOp::verify() {
     auto [from, to] = pair;
     // Which dims are ragged decides how values are stored.
     if (from.isStatic() != to.isStatic())
-      return emitExpected(*this,
-                          "ragged dims to stay ragged and static ones static",
-                          from.str() + " to " + to.str() + " at dim " +
-                              Twine(dim));
+      return emitExpected(
+          *this, "ragged dims to stay ragged and static ones static",
+          from.str() + " to " + to.str() + " at dim " + Twine(dim));
     if (extent::isKnownDifferent(from, to)) {
       InFlightDiagnostic diagnostic = emitExpected(
           *this, "extents that can be equal",
@@ -166,13 +165,13 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto callee = symbolTable.lookupNearestSymbolFrom<FunctionOpInterface>(
       *this, getCalleeAttr());
   if (!callee)
-    return emitExpected(*this, "a function named '" + getCallee() + "'", "none");
+    return emitExpected(*this, "a function named '" + getCallee() + "'",
+                        "none");
   for (NamedAttribute entry : getSubstitution())
     if (!isa<ExtentAttr>(entry.getValue()))
-      return emitExpected(*this,
-                          "an extent for symbol '" +
-                              entry.getName().getValue() + "'",
-                          "another attribute");
+      return emitExpected(
+          *this, "an extent for symbol '" + entry.getName().getValue() + "'",
+          "another attribute");
 
   auto check = [&](StringRef what, ArrayRef<Type> expected,
                    TypeRange actual) -> LogicalResult {

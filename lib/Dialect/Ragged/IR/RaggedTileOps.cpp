@@ -80,16 +80,14 @@ LogicalResult TileFoldOp::verify() {
                               std::pair("init", init.getType()),
                               std::pair("result", result.getType())})
       if (type != accumulator)
-        return emitExpected(*this,
-                            Twine(what) + " of type " + quote(accumulator),
-                            quote(type));
+        return emitExpected(
+            *this, Twine(what) + " of type " + quote(accumulator), quote(type));
     auto memory = cast<MemRefType>(dest.getType());
     if (memory.getRank() < 1 ||
         memory.getShape().drop_front() != accumulator.getShape())
-      return emitExpected(*this,
-                          "a destination with the rows of " +
-                              quote(accumulator),
-                          quote(memory));
+      return emitExpected(
+          *this, "a destination with the rows of " + quote(accumulator),
+          quote(memory));
     combine.push_back(tile.getElementType());
     accumulators.push_back(tile.getElementType());
     finals.push_back(memory.getElementType());
@@ -112,5 +110,6 @@ LogicalResult TileFoldOp::verify() {
       failed(verifyArguments(*this, "a finalize region", getFinalize().front(),
                              finalize)))
     return failure();
-  return verifyYield(*this, "the finalize region", getFinalize().front(), finals);
+  return verifyYield(*this, "the finalize region", getFinalize().front(),
+                     finals);
 }

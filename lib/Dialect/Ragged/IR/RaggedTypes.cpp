@@ -99,16 +99,56 @@ void nested::ragged::printOptionalExtent(AsmPrinter &printer, Operation *,
     printer << " <" << attr.str() << '>';
 }
 
+ParseResult nested::ragged::parseListThenType(AsmParser &parser,
+                                              SmallVectorImpl<Type> &list,
+                                              Type &last) {
+  if (parser.parseTypeList(list))
+    return failure();
+  last = list.pop_back_val();
+  return success();
+}
+
+void nested::ragged::printListThenType(AsmPrinter &printer, Operation *,
+                                       TypeRange list, Type last) {
+  for (Type type : list)
+    printer << type << ", ";
+  printer << last;
+}
+
+ParseResult nested::ragged::parseScaleAndOffset(AsmParser &parser, Type &scale,
+                                                Type &offset) {
+  while (succeeded(parser.parseOptionalComma())) {
+    bool isScale = !scale && succeeded(parser.parseOptionalKeyword("scale"));
+    if (!isScale && (offset || parser.parseKeyword("offset")))
+      return parser.emitError(
+          parser.getCurrentLocation(),
+          "expected 'scale' or 'offset', each at most once");
+    if (parser.parseType(isScale ? scale : offset))
+      return failure();
+  }
+  return success();
+}
+
+void nested::ragged::printScaleAndOffset(AsmPrinter &printer, Operation *,
+                                         Type scale, Type offset) {
+  if (scale)
+    printer << ", scale " << scale;
+  if (offset)
+    printer << ", offset " << offset;
+}
+
 //===----------------------------------------------------------------------===//
 // RaggedTensorType
 //===----------------------------------------------------------------------===//
 
-RaggedTensorType RaggedTensorType::get(ArrayRef<ExtentAttr> extents, Type elementType) {
+RaggedTensorType RaggedTensorType::get(ArrayRef<ExtentAttr> extents,
+                                       Type elementType) {
   return get(extents, elementType, getDefaultPath(elementType.getContext()));
 }
 
-RaggedTensorType RaggedTensorType::get(ArrayRef<ExtentAttr> extents, Type elementType,
-                           ArrayRef<StringAttr> path) {
+RaggedTensorType RaggedTensorType::get(ArrayRef<ExtentAttr> extents,
+                                       Type elementType,
+                                       ArrayRef<StringAttr> path) {
   return get(elementType.getContext(), extents, elementType, path,
              getDefaultOrder(extents));
 }
@@ -160,10 +200,9 @@ static ParseResult parseClauses(AsmParser &parser,
                succeeded(parser.parseOptionalKeyword("order"))) {
       order->emplace();
       if (parser.parseEqual() ||
-          parser.parseCommaSeparatedList(
-              AsmParser::Delimiter::Square, [&]() {
-                return parser.parseInteger((*order)->emplace_back());
-              }))
+          parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&]() {
+            return parser.parseInteger((*order)->emplace_back());
+          }))
         return failure();
     } else {
       return parser.emitError(loc)
@@ -207,8 +246,9 @@ static LogicalResult verifyPath(function_ref<InFlightDiagnostic()> emitError,
                                 ArrayRef<StringAttr> path) {
   // A dense value is a builtin tensor: one type for each meaning.
   if (path.empty())
-    return emitError() << "expected at least one name in the path, but got none; a "
-                          "value that is not batched has a builtin tensor type";
+    return emitError()
+           << "expected at least one name in the path, but got none; a "
+              "value that is not batched has a builtin tensor type";
   for (auto [position, name] : llvm::enumerate(path))
     if (llvm::is_contained(path.take_front(position), name))
       return emitError() << "expected distinct names in the path, but got '"
@@ -225,10 +265,10 @@ static LogicalResult verifyExtents(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-LogicalResult RaggedTensorType::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 ArrayRef<ExtentAttr> extents, Type elementType,
-                                 ArrayRef<StringAttr> path,
-                                 ArrayRef<int64_t> order) {
+LogicalResult
+RaggedTensorType::verify(function_ref<InFlightDiagnostic()> emitError,
+                         ArrayRef<ExtentAttr> extents, Type elementType,
+                         ArrayRef<StringAttr> path, ArrayRef<int64_t> order) {
   if (!isValidElementType(elementType))
     return emitError() << "expected element type i1, i8, i16, i32, i64, f16, "
                           "bf16, f32 or f64, but got "
@@ -244,12 +284,13 @@ LogicalResult RaggedTensorType::verify(function_ref<InFlightDiagnostic()> emitEr
   int64_t lastStatic = -1;
   for (int64_t dim : order) {
     if (dim < 0 || dim >= int64_t(extents.size()) || seen.test(dim))
-      return emitError() << "expected the order to be a permutation of the dims, "
-                            "but got dim "
-                         << dim
-                         << (dim >= 0 && dim < int64_t(extents.size())
-                                 ? " twice"
-                                 : ", which does not exist");
+      return emitError()
+             << "expected the order to be a permutation of the dims, "
+                "but got dim "
+             << dim
+             << (dim >= 0 && dim < int64_t(extents.size())
+                     ? " twice"
+                     : ", which does not exist");
     seen.set(dim);
     if (extents[dim].isStatic())
       lastStatic = dim;

@@ -12,7 +12,8 @@
 using namespace mlir;
 using namespace nested::ragged;
 
-InFlightDiagnostic nested::ragged::emitExpected(Operation *op, const Twine &what,
+InFlightDiagnostic nested::ragged::emitExpected(Operation *op,
+                                                const Twine &what,
                                                 const Twine &got) {
   return op->emitOpError("expected ") << what << ", but got " << got;
 }
@@ -55,12 +56,12 @@ void nested::ragged::attachMismatchNotes(InFlightDiagnostic &diagnostic,
   for (auto [l, r] : llvm::zip(lhs.extents, rhs.extents))
     if (l != r)
       names.insert_range(getDifference(getSymbols(l), getSymbols(r)));
-  for (auto [l, r] : llvm::zip(lhs.path, rhs.path)) {
-    if (l == r)
-      continue;
-    names.insert(l);
-    names.insert(r);
-  }
+  for (StringAttr name : lhs.path)
+    if (!llvm::is_contained(rhs.path, name))
+      names.insert(name);
+  for (StringAttr name : rhs.path)
+    if (!llvm::is_contained(lhs.path, name))
+      names.insert(name);
   attachBindingNotes(diagnostic, op, names.getArrayRef());
 }
 
@@ -89,8 +90,8 @@ LogicalResult nested::ragged::verifyType(Operation *op, StringRef what,
       got->elementType == expected.elementType &&
       (!sameOrder || got->order == expected.order))
     return success();
-  InFlightDiagnostic diagnostic = emitExpected(
-      op, what + " of type " + quote(expected), quote(actual));
+  InFlightDiagnostic diagnostic =
+      emitExpected(op, what + " of type " + quote(expected), quote(actual));
   if (got)
     attachMismatchNotes(diagnostic, op, expected, *got);
   return diagnostic;

@@ -61,9 +61,9 @@ mlir::LogicalResult verifyYield(mlir::Operation *op, llvm::StringRef what,
 /// The symbols of `extent`.
 llvm::SmallSetVector<mlir::StringAttr, 4> getSymbols(ExtentAttr extent);
 
-/// R1: an operand whose extent at a dim is `extent` is read at `0 .. bound - 1`.
-/// With `isChecked` another op has checked at run time that this stays inside,
-/// and only what cannot be true is an error.
+/// R1: an operand whose extent at a dim is `extent` is read at `0 .. bound -
+/// 1`. With `isChecked` another op has checked at run time that this stays
+/// inside, and only what cannot be true is an error.
 bool isAccessAllowed(ExtentAttr bound, ExtentAttr extent, bool isChecked);
 
 } // namespace nested::ragged

@@ -10,7 +10,8 @@
 //
 //   extent ::= sum of terms, highest degree first, a constant last
 //   term   ::= atom | Mul(coefficient != 1, atom...) | Mul(atom, atom...)
-//   atom   ::= Symbol | FloorDiv(extent, constant) | Min(extents) | Max(extents)
+//   atom   ::= Symbol | FloorDiv(extent, constant) | Min(extents) |
+//   Max(extents)
 //
 // * products are distributed over sums, like terms merged, zeros dropped;
 // * in `a floordiv c` the coefficients of `a` lie in [0, c) and have no divisor
@@ -50,7 +51,8 @@ namespace extent {
 
 constexpr unsigned maxTerms = 1024;
 
-/// Whether `name` can be a symbol: an identifier that is no word of the grammar.
+/// Whether `name` can be a symbol: an identifier that is no word of the
+/// grammar.
 bool isValidSymbolName(llvm::StringRef name);
 
 ExtentAttr constant(mlir::MLIRContext *context, int64_t value);

@@ -60,7 +60,8 @@ struct LogicalType {
   ExtentAttr getRowExtent() const;
   /// Static extents in packed order.
   llvm::SmallVector<int64_t> getRowShape() const;
-  /// Whether the last `count` logical dims are static and stored last, in order.
+  /// Whether the last `count` logical dims are static and stored last, in
+  /// order.
   bool areTrailingStatic(int64_t count) const;
 
   mlir::MLIRContext *getContext() const { return elementType.getContext(); }
@@ -94,10 +95,11 @@ mlir::ArrayAttr makePathAttr(mlir::MLIRContext *context,
 /// The partition that a tensor's rows are laid out by.
 PartitionType getPartitionType(RaggedTensorType type);
 
-/// The type with symbols replaced in extents and, by symbols, in the path; other
-/// types as they are. Null if there is no such type (overflow, a stored order
-/// that static dims do not allow).
-mlir::Type substituteSymbols(mlir::Type type, mlir::DictionaryAttr substitution);
+/// The type with symbols replaced in extents and, by symbols, in the path;
+/// other types as they are. Null if there is no such type (overflow, a stored
+/// order that static dims do not allow).
+mlir::Type substituteSymbols(mlir::Type type,
+                             mlir::DictionaryAttr substitution);
 
 /// Whether numbers of this type are what tensors hold: i1, i8, i16, i32, i64,
 /// f16, bf16, f32, f64.
@@ -107,17 +109,28 @@ bool isValidElementType(mlir::Type type);
 std::string formatExtents(llvm::ArrayRef<ExtentAttr> extents);
 std::string formatPath(llvm::ArrayRef<mlir::StringAttr> path);
 
-/// `custom<Extents>`, `custom<Path>` and `custom<OptionalExtent>` of the assembly
-/// formats.
+/// `custom<Extents>` and its like of the assembly formats.
 mlir::ParseResult parseExtents(mlir::AsmParser &parser, mlir::ArrayAttr &attr);
 void printExtents(mlir::AsmPrinter &printer, mlir::Operation *op,
                   mlir::ArrayAttr attr);
 mlir::ParseResult parsePath(mlir::AsmParser &parser, mlir::ArrayAttr &attr);
 void printPath(mlir::AsmPrinter &printer, mlir::Operation *op,
                mlir::ArrayAttr attr);
-mlir::ParseResult parseOptionalExtent(mlir::AsmParser &parser, ExtentAttr &attr);
+mlir::ParseResult parseOptionalExtent(mlir::AsmParser &parser,
+                                      ExtentAttr &attr);
 void printOptionalExtent(mlir::AsmPrinter &printer, mlir::Operation *op,
                          ExtentAttr attr);
+/// A list of types of any length, a comma, one more type.
+mlir::ParseResult parseListThenType(mlir::AsmParser &parser,
+                                    llvm::SmallVectorImpl<mlir::Type> &list,
+                                    mlir::Type &last);
+void printListThenType(mlir::AsmPrinter &printer, mlir::Operation *op,
+                       mlir::TypeRange list, mlir::Type last);
+/// `, scale T, offset T`, either or both.
+mlir::ParseResult parseScaleAndOffset(mlir::AsmParser &parser,
+                                      mlir::Type &scale, mlir::Type &offset);
+void printScaleAndOffset(mlir::AsmPrinter &printer, mlir::Operation *op,
+                         mlir::Type scale, mlir::Type offset);
 
 } // namespace nested::ragged
 

@@ -101,6 +101,7 @@ def Ragged_BroadcastOp : Ragged_NamedOp<"broadcast"> {
   let results = (outs Ragged_AnyTensor:$result);
   let assemblyFormat = "$source `dims` $dims attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Ragged_LinearOp : Ragged_NamedOp<"linear"> {
@@ -167,7 +168,7 @@ def Ragged_NormalizeOp : Ragged_NamedOp<"normalize", [AttrSizedOperandSegments]>
       DefaultValuedAttr<I64Attr, "1">:$dims, DefaultValuedAttr<F64Attr, "1.0e-5">:$eps);
   let results = (outs Ragged_AnyTensor:$result);
   let assemblyFormat = [{
-    `` $kind $source (`scale` $scale^)? (`offset` $offset^)? attr-dict `:` type($source) (`,` `scale` type($scale)^)? (`,` `offset` type($offset)^)? `->` type($result)
+    `` $kind $source (`scale` $scale^)? (`offset` $offset^)? attr-dict `:` type($source) `` custom<ScaleAndOffset>(type($scale), type($offset)) `->` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -185,7 +186,8 @@ def Ragged_GenericOp : Ragged_PureOp<"generic", [AttrSizedOperandSegments,
     * An input whose path is a prefix of `path` (dense: the empty prefix) repeats.
     * `offsets` adds per-sample extents to an input's coordinates (slices): one list per input, one
       extent per logical dim, or empty for none. The access must stay inside the operand; the op that
-      was generalised has checked that.
+      was generalised has checked that. R1: a dim of an input without offsets that is indexed by one iteration
+      dim has the extent of that dim.
     * Output maps are projected permutations of all parallel dims; each output has an init, which
       the region sees as its last arguments. `ragged.fill` as an init is folded into the kernel.
     * The region sees `ragged.index` and never loads.

@@ -23,6 +23,8 @@ def Ragged_TransposeOp : Ragged_NamedOp<"transpose"> {
   let results = (outs Ragged_AnyTensor:$result);
   let assemblyFormat = "$source `permutation` $permutation attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Ragged_SliceOp : Ragged_NamedOp<"slice"> {
@@ -45,6 +47,7 @@ def Ragged_SliceOp : Ragged_NamedOp<"slice"> {
     $source `dim` $dim `start` $start `size` $size (`drop` $drop^)? attr-dict `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 // Not pure: an index out of range is a run-time error.

@@ -126,7 +126,7 @@ def Ragged_LinearizeOp : Ragged_PureOp<"linearize"> {
   }];
   let arguments = (ins Variadic<Ragged_DenseI64>:$coordinates, Ragged_PartitionType:$partition);
   let results = (outs Ragged_DenseI64:$rows);
-  let assemblyFormat = "$coordinates `in` $partition attr-dict `:` type($coordinates) `,` qualified(type($partition)) `->` type($rows)";
+  let assemblyFormat = "$coordinates `in` $partition attr-dict `:` custom<ListThenType>(type($coordinates), type($partition)) `->` type($rows)";
   let hasVerifier = 1;
 }
 
@@ -141,6 +141,7 @@ def Ragged_ValuesOp : Ragged_PureOp<"values"> {
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$source attr-dict `:` qualified(type($source)) `->` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Ragged_PackOp : Ragged_PureOp<"pack"> {
@@ -156,6 +157,7 @@ def Ragged_PackOp : Ragged_PureOp<"pack"> {
   let results = (outs Ragged_TensorType:$result);
   let assemblyFormat = "$values `,` $partition attr-dict `:` type($values) `,` qualified(type($partition)) `->` qualified(type($result))";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Ragged_WithLengthsOp : Ragged_PureOp<"with_lengths"> {
@@ -190,6 +192,7 @@ def Ragged_CastOp : Ragged_PureOp<"cast"> {
   let results = (outs Ragged_TensorType:$result);
   let assemblyFormat = "$source attr-dict `:` qualified(type($source)) `to` qualified(type($result))";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Ragged_CallOp : Ragged_PureOp<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {

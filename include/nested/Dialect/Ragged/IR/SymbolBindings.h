@@ -67,7 +67,8 @@ llvm::SmallVector<SymbolBinding> getSymbolsBoundBy(mlir::Operation *op);
 
 /// Attaches "symbol 'N' is bound here" for each name, once, at the value that
 /// binds it in the function around `op`; nothing for those that nothing binds.
-void attachBindingNotes(mlir::InFlightDiagnostic &diagnostic, mlir::Operation *op,
+void attachBindingNotes(mlir::InFlightDiagnostic &diagnostic,
+                        mlir::Operation *op,
                         llvm::ArrayRef<mlir::StringAttr> names);
 
 /// Checks the function as a whole: every symbol that a type or an attribute

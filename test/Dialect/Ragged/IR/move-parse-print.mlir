@@ -1,0 +1,42 @@
+// RUN: nested-opt %s | nested-opt | FileCheck %s
+
+// CHECK-LABEL: func.func @transpose
+func.func @transpose(%p: !ragged.tensor<[N, M, 8], f32>) {
+  // CHECK: ragged.transpose %{{.*}} permutation [1, 0, 2] : !ragged.tensor<[N, M, 8], f32> -> !ragged.tensor<[M, N, 8], f32>
+  %t = ragged.transpose %p permutation [1, 0, 2] : !ragged.tensor<[N, M, 8], f32> -> !ragged.tensor<[M, N, 8], f32>
+  return
+}
+
+// CHECK-LABEL: func.func @slice
+func.func @slice(%x: !ragged.tensor<[N, 8], f32>) {
+  // CHECK: ragged.slice %{{.*}} dim 0 start <1> size <N - 1> : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N - 1, 8], f32>
+  %y = ragged.slice %x dim 0 start <1> size <N - 1> : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N - 1, 8], f32>
+  // CHECK: ragged.slice %{{.*}} dim 0 start <N - 1> size <1> drop {reason = "x[-1]"} : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[8], f32>
+  %z = ragged.slice %x dim 0 start <N - 1> size <1> drop {reason = "x[-1]"} : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[8], f32>
+  return
+}
+
+// CHECK-LABEL: func.func @gather
+func.func @gather(%table: tensor<21x384xf32>, %i: !ragged.tensor<[N], i64>) {
+  // CHECK: ragged.gather %{{.*}}, %{{.*}} : tensor<21x384xf32>, !ragged.tensor<[N], i64> -> !ragged.tensor<[N, 384], f32>
+  %x = ragged.gather %table, %i : tensor<21x384xf32>, !ragged.tensor<[N], i64> -> !ragged.tensor<[N, 384], f32>
+  return
+}
+
+// CHECK-LABEL: func.func @masked_select
+func.func @masked_select(%x: !ragged.tensor<[N, 8], f32>, %m: !ragged.tensor<[N], i1>) {
+  // CHECK: ragged.masked_select %{{.*}}, %{{.*}} : !ragged.tensor<[N, 8], f32>, !ragged.tensor<[N], i1> -> !ragged.tensor<[K, 8], f32>
+  %y = ragged.masked_select %x, %m : !ragged.tensor<[N, 8], f32>, !ragged.tensor<[N], i1> -> !ragged.tensor<[K, 8], f32>
+  return
+}
+
+// CHECK-LABEL: func.func @nest
+func.func @nest(%x: !ragged.tensor<[N, 8], f32>, %n: !ragged.tensor<[S], i64>) {
+  // CHECK: ragged.nest %{{.*}}, %{{.*}} : !ragged.tensor<[N, 8], f32>, !ragged.tensor<[S], i64> -> !ragged.tensor<[T, 8], f32, path = [B, S]>
+  %y = ragged.nest %x, %n : !ragged.tensor<[N, 8], f32>, !ragged.tensor<[S], i64>
+      -> !ragged.tensor<[T, 8], f32, path = [B, S]>
+  %z = ragged.reduce sum %y dims [0] : !ragged.tensor<[T, 8], f32, path = [B, S]> -> !ragged.tensor<[8], f32, path = [B, S]>
+  // CHECK: ragged.unnest %{{.*}} : !ragged.tensor<[8], f32, path = [B, S]> -> !ragged.tensor<[S, 8], f32>
+  %s = ragged.unnest %z : !ragged.tensor<[8], f32, path = [B, S]> -> !ragged.tensor<[S, 8], f32>
+  return
+}

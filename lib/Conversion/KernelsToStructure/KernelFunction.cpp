@@ -704,7 +704,8 @@ FailureOr<EmittedKernel> KernelEmitter::run() {
   emitted.memrefs = llvm::to_vector(signature.getMemrefOperands());
   emitted.scalars = llvm::to_vector(signature.getScalarOperands());
   emitted.rowTable = coordinates.getRowTable();
-  emitted.unitTable = coordinates.getUnitTable();
+  if (kernel.getUnits() == UnitKind::Groups)
+    emitted.unitTable = coordinates.getUnitTable();
   emitted.errors = signature.getErrors(b);
   countCosts(emitted);
   return emitted;

@@ -200,9 +200,12 @@ std::string Planner::whyNot(const GenericPlan &plan, int step) {
         return "starts from what the kernel folds";
       continue;
     }
-    if (!kernel.lookup(producer))
+    bool finalizes = llvm::any_of(kernel.finalizers, [&](auto &entry) {
+      return llvm::is_contained(entry.second, producer);
+    });
+    if (!finalizes && !kernel.lookup(producer))
       return "indexes by what the kernel makes";
-    if (kernel.isFold(producer))
+    if (finalizes || kernel.isFold(producer))
       return "reads what the kernel folds";
     if (!isReadByRow(plan, i))
       return "reads other rows of what the kernel makes";

@@ -32,7 +32,8 @@ private:
 
 llvm::StringSet<> RaggedInlineCalls::collectNames(func::FuncOp func) {
   llvm::StringSet<> names;
-  for (const SymbolBinding &binding : SymbolBindings(func).getBindings())
+  SymbolBindings bindings(func);
+  for (const SymbolBinding &binding : bindings.getBindings())
     names.insert(binding.name.getValue());
   return names;
 }
@@ -51,7 +52,8 @@ LogicalResult RaggedInlineCalls::inlineCall(CallOp call, SymbolTable &symbols) {
   llvm::StringSet<> taken = collectNames(caller);
   DictionaryAttr given = call.getSubstitution();
   llvm::StringMap<StringAttr> renamed;
-  for (const SymbolBinding &binding : SymbolBindings(callee).getBindings()) {
+  SymbolBindings bindings(callee);
+  for (const SymbolBinding &binding : bindings.getBindings()) {
     if (!binding.isFromData() || given.contains(binding.name))
       continue;
     std::string name = binding.name.str();

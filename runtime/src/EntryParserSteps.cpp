@@ -164,7 +164,7 @@ void EntryParser::parseSteps() {
         parseBind(n, step, static_cast<int>(i));
       } else if (op == "check") {
         step.op = Step::Op::Check;
-        step.check = parseCheck(n);
+        step.check = parseCheck(n.at("check"));
       } else if (op == "copy") {
         step.op = Step::Op::Copy;
         step.from = parseBuffer(n.at("from"));

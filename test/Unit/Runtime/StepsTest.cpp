@@ -56,6 +56,24 @@ TEST(Steps, LengthsFromData) {
                 "from 0 to 4 (N)");
 }
 
+TEST(Steps, ChecksOfLengthsFromData) {
+  std::string text = selectRows;
+  const char *bind = R"({"op": "bind", "symbol": "K", "buffer": 3},)";
+  size_t at = text.find(bind) + std::strlen(bind);
+  text.insert(at, R"({"op": "check", "check": {"lhs": "2", "op": "<=",
+    "rhs": "K", "path": ["B"], "what": "x[:2]", "where": "s.py:4"}},)");
+  text.replace(text.find("\"last\": 1"), 9, "\"last\": 2");
+  Artifact artifact(makeArtifact(text));
+  Call call(artifact.entry());
+  call.lengths(0, {{3, 2}}).data<float>(0, {1, 2, 3, 4, 5});
+  call.lengths(1, {{3, 2}}).data<uint8_t>(1, {1, 0, 1, 1, 1});
+  ASSERT_OK(call.run());
+  call.data<uint8_t>(1, {1, 1, 1, 1, 0});
+  EXPECT_STATUS(NESTED_DATA_ERROR, call.runPlan(),
+                "select: 2 <= K does not hold in sample 1: 2 and 1",
+                "'x[:2]' at s.py:4");
+}
+
 /// Keeps whole samples: a batch whose number of samples comes from data.
 const char *selectSamples = R"({
  "name": "samples",

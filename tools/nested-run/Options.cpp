@@ -20,7 +20,7 @@ USAGE: nested-run OUT.so [options]
        nested-run FILE.mlir [options]     (compiles it first, with nested-compile)
 
 Without --input, arguments are random: floats from -1 to 1, integers 0 or 1.
-Without --lengths and --input, prints what the artifact contains.
+Without any option, prints what the artifact contains.
 
 OPTIONS:
   --entry NAME           The entry to run; needed if there are several.

@@ -28,8 +28,9 @@ std::string nested::run::toolFolder() {
 
 TemporaryFile::TemporaryFile() {
   const char *folder = std::getenv("TMPDIR");
-  name = std::string(folder && *folder ? folder : "/tmp") + "/nested-XXXXXX";
-  int file = mkstemp(name.data());
+  name = std::string(folder && *folder ? folder : "/tmp") +
+         "/nested-XXXXXX.so"; // nested-compile goes by the ending.
+  int file = mkstemps(name.data(), 3);
   if (file < 0)
     fail(EnvironmentError,
          name + ": cannot make a temporary file: " + std::strerror(errno));

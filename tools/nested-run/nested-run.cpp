@@ -277,22 +277,15 @@ static std::vector<Result> runCpu(const Options &options,
 
 static void runTool(const Options &options) {
   ArtifactPtr artifact = openInput(options);
-  bool given = !options.lengths.empty() || !options.inputArrays.empty();
-  bool bare = !given && !options.plan && options.outputArrays.empty() &&
-              !options.reference && options.repeat == 1;
-  auto needsStructure = [&](const nested_entry_t *entry) {
-    for (int64_t i = 0; i < nested_entry_num_args(entry); ++i) {
-      nested_value_info info = NESTED_INIT(nested_value_info);
-      check(nested_entry_arg(entry, i, &info));
-      if (info.kind == NESTED_KIND_RAGGED)
-        return true;
-    }
-    return false;
-  };
+  bool bare = options.entry.empty() && options.lengths.empty() &&
+              options.inputArrays.empty() && options.outputArrays.empty() &&
+              !options.plan && !options.reference && options.repeat == 1;
   const nested_entry_t *entry = nullptr;
   if (!options.entry.empty() || (!options.describe && !bare))
     check(nested_find_entry(artifact.get(), options.entry.c_str(), &entry));
-  if (options.describe || (bare && (!entry || needsStructure(entry)))) {
+  if (options.describe || bare) {
+    if (nested_num_entries(artifact.get()) == 0)
+      std::printf("no entries\n");
     for (int64_t i = 0; i < nested_num_entries(artifact.get()); ++i) {
       const nested_entry_t *each = nested_get_entry(artifact.get(), i);
       if (!entry || each == entry)

@@ -14,8 +14,7 @@ namespace nb = nanobind;
 
 namespace {
 
-/// What a boundary needs as long as it lives. CPython keeps pointers into it,
-/// so it is owned by a capsule that is the function's `self`.
+/// What a boundary needs as long as it lives. CPython keeps pointers into it.
 struct Boundary {
   PyObject *function;
   PyObject *trim;
@@ -24,7 +23,30 @@ struct Boundary {
   PyMethodDef definition;
 };
 
-constexpr const char *capsuleName = "nested.boundary";
+/// The `self` of a boundary is a module of its own, which owns it: `help` then
+/// shows a function and not a method.
+Boundary *&boundaryOf(PyObject *module) {
+  return *static_cast<Boundary **>(PyModule_GetState(module));
+}
+
+void destroyBoundary(void *module) {
+  Boundary *boundary = boundaryOf(static_cast<PyObject *>(module));
+  if (!boundary)
+    return;
+  Py_DECREF(boundary->function);
+  Py_DECREF(boundary->trim);
+  delete boundary;
+}
+
+PyModuleDef owner = {PyModuleDef_HEAD_INIT,
+                     "nested",
+                     nullptr,
+                     sizeof(Boundary *),
+                     nullptr,
+                     nullptr,
+                     nullptr,
+                     nullptr,
+                     destroyBoundary};
 
 /// Gives the exception that is set to `trim`, which changes its traceback in
 /// place.
@@ -45,10 +67,7 @@ void trimException(PyObject *trim) {
 
 PyObject *callBoundary(PyObject *self, PyObject *const *args, Py_ssize_t count,
                        PyObject *names) {
-  auto *boundary =
-      static_cast<Boundary *>(PyCapsule_GetPointer(self, capsuleName));
-  if (!boundary)
-    return nullptr;
+  Boundary *boundary = boundaryOf(self);
   PyObject *result = PyObject_Vectorcall(boundary->function, args,
                                          static_cast<size_t>(count), names);
   if (!result)
@@ -56,30 +75,24 @@ PyObject *callBoundary(PyObject *self, PyObject *const *args, Py_ssize_t count,
   return result;
 }
 
-void destroyBoundary(PyObject *capsule) {
-  auto *boundary =
-      static_cast<Boundary *>(PyCapsule_GetPointer(capsule, capsuleName));
-  Py_DECREF(boundary->function);
-  Py_DECREF(boundary->trim);
-  delete boundary;
-}
-
 nb::object makeBoundary(nb::object function, std::string name, std::string doc,
                         nb::object trim) {
+  nb::object module = nb::steal(PyModule_Create(&owner));
+  if (!module.is_valid())
+    throw nb::python_error();
   auto *boundary = new Boundary{function.release().ptr(),
                                 trim.release().ptr(),
                                 std::move(name),
                                 std::move(doc),
                                 {}};
+  boundaryOf(module.ptr()) = boundary;
   auto call =
       reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(callBoundary));
   boundary->definition = {boundary->name.c_str(), call,
                           METH_FASTCALL | METH_KEYWORDS, boundary->doc.c_str()};
-  nb::object capsule =
-      nb::steal(PyCapsule_New(boundary, capsuleName, destroyBoundary));
-  nb::object module = nb::str("nested");
+  nb::object where = nb::str("nested");
   return nb::steal(
-      PyCFunction_NewEx(&boundary->definition, capsule.ptr(), module.ptr()));
+      PyCFunction_NewEx(&boundary->definition, module.ptr(), where.ptr()));
 }
 
 } // namespace

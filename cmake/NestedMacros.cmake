@@ -29,9 +29,6 @@
 #   nested_add_unittest(ExtentTests ExtentTest.cpp LINK NestedRaggedIR)
 #   nested_add_unittest(PlanTests PlanTest.cpp NO_MLIR LINK nested_runtime)
 #
-# Unit tests with NO_MLIR (those of the runtime) are also built and run with the
-# sanitizers by `scripts/check-sanitized`, as target nested-runtime-tests.
-#
 # Any other test (labels `slow` and `long`: see test/CMakeLists.txt):
 #
 #   nested_add_check(demo-small COMMAND ${Python_EXECUTABLE} examples/demo.py --small)
@@ -43,8 +40,6 @@
 add_custom_target(nested-headers)
 # Everything that lit tests need; `ninja nested-test-depends` builds it.
 add_custom_target(nested-test-depends)
-# The unit tests that do without LLVM.
-add_custom_target(nested-runtime-tests)
 
 function(nested_add_subdirectories)
   foreach(pattern IN LISTS ARGN)
@@ -112,10 +107,6 @@ function(nested_add_unittest name)
   target_link_libraries(${name} PRIVATE GTest::gtest GTest::gtest_main)
   add_test(NAME unit.${name} COMMAND ${name})
   set_tests_properties(unit.${name} PROPERTIES TIMEOUT 300)
-  if(ARG_NO_MLIR)
-    add_dependencies(nested-runtime-tests ${name})
-    set_tests_properties(unit.${name} PROPERTIES LABELS runtime)
-  endif()
 endfunction()
 
 # nested_add_check(<name> COMMAND ... [LABELS ...] [TIMEOUT <s>] [CPUS <n>]

@@ -51,6 +51,7 @@ llvm_config.add_tool_substitutions(
         lit.llvm.subst.ToolSubst("nested-opt", extra_args=opt, unresolved="ignore"),
         lit.llvm.subst.ToolSubst("nested-compile", unresolved="ignore"),
         lit.llvm.subst.ToolSubst("nested-run", unresolved="ignore"),
+        lit.llvm.subst.ToolSubst("nested-reference", unresolved="ignore"),
         "mlir-opt",
         "mlir-translate",
         "FileCheck",

@@ -1,14 +1,14 @@
-/*===- nested/kernel.h - What a kernel is called with -----------*- C -*-===//
+//===- nested/kernel.h - What a kernel is called with -----------*- C -*-===//
 //
-// Part of the nested project, under the Apache License v2.0 with LLVM
-// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
 // The kernel ABI of docs/Artifact.md, section 3, as C: for the runtime, and for
 // kernels written by hand. Programs that call artifacts do not need it.
 //
-//===----------------------------------------------------------------------===*/
+//===----------------------------------------------------------------------===//
 
 #ifndef NESTED_KERNEL_H
 #define NESTED_KERNEL_H

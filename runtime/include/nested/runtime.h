@@ -1,7 +1,7 @@
-/*===- nested/runtime.h - Running compiled ragged programs ------*- C -*-===//
+//===- nested/runtime.h - Running compiled ragged programs ------*- C -*-===//
 //
-// Part of the nested project, under the Apache License v2.0 with LLVM
-// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
@@ -24,7 +24,7 @@
 // * Handles may be used from several threads at once, except while one of
 //   them releases the handle.
 //
-//===----------------------------------------------------------------------===*/
+//===----------------------------------------------------------------------===//
 
 #ifndef NESTED_RUNTIME_H
 #define NESTED_RUNTIME_H

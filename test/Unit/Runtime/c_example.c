@@ -1,8 +1,8 @@
-/*===- c_example.c - Calling an artifact from C
-----------------------------===//
+//===- c_example.c - Calling an artifact from C
+-- -- -- -- -- -- -- -- -- -- -- -- -- --== = //
 //
-// Part of the nested project, under the Apache License v2.0 with LLVM
-// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
@@ -11,14 +11,14 @@
 //
 //   cc -std=c11 c_example.c -lnested_runtime -o example && ./example block.so
 //
-//===----------------------------------------------------------------------===*/
+//===----------------------------------------------------------------------===//
 
 #include "nested/runtime.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-static void check(nested_status status) {
+    static void check(nested_status status) {
   if (status == NESTED_OK)
     return;
   fprintf(stderr, "%s: %s\n", nested_status_name(status), nested_last_error());

@@ -1,3 +1,6 @@
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 /* The header in C11, with every warning an error (see CMakeLists.txt): that it
    compiles is most of the test. */
 

@@ -1,3 +1,6 @@
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 /* Kernels written by hand, for artifacts that tests put together. What each
    one gets is in the manifest of the test program that names it. */
 

@@ -1,5 +1,4 @@
-//===- c_example.c - Calling an artifact from C
--- -- -- -- -- -- -- -- -- -- -- -- -- --== = //
+//===- c_example.c - Calling an artifact from C -------------------------===//
 //
 // Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-    static void check(nested_status status) {
+static void check(nested_status status) {
   if (status == NESTED_OK)
     return;
   fprintf(stderr, "%s: %s\n", nested_status_name(status), nested_last_error());

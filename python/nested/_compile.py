@@ -16,9 +16,11 @@ def _core() -> Any:
     try:
         from . import _core as core
     except ImportError as error:
+        if (error.path or "").endswith(".so"):
+            raise CompileError(f"the compiler can't be loaded: {error}") from None
         raise CompileError(
             "this installation runs compiled programs, but has no compiler; install the package "
-            f"nested ({error})"
+            "nested"
         ) from None
     return core
 

@@ -142,6 +142,7 @@ private:
   void emitBody(OpBuilder &at, Value tileStart, Value live, SmallVector<Value> &accumulators);
   void countCosts(EmittedKernel &emitted);
   Value sharedTensor(Value input);
+  Value getDenseMemref(Value value);
 
   KernelOp kernel;
   Location loc;
@@ -507,17 +508,33 @@ void KernelEmitter::emitRows(OpBuilder &at, Value tileStart, Value live,
     flush = loop.getResults().back();
 }
 
+/// Memory of a dense operand: an argument of the function, or constant data of the
+/// module.
+Value KernelEmitter::getDenseMemref(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (auto arg = dyn_cast<BlockArgument>(value))
+    return signature.addDense(schedule.getBuffer(kernel.getInputs()[arg.getArgNumber() - 1]),
+                              type.getShape(), type.getElementType());
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(signature.getBody());
+  auto constant = cast<arith::ConstantOp>(value.getDefiningOp());
+  memref::GlobalOp global =
+      schedule.getConstant(cast<DenseElementsAttr>(constant.getValue()), loc);
+  return memref::GetGlobalOp::create(b, loc, global.getType(), global.getSymName());
+}
+
 Value KernelEmitter::sharedTensor(Value input) {
   Value &tensor = shared[input];
   if (tensor)
     return tensor;
   auto type = cast<RankedTensorType>(input.getType());
-  Value outside = kernel.getInputs()[cast<BlockArgument>(input).getArgNumber() - 1];
-  Value memref = signature.addDense(schedule.getBuffer(outside), type.getShape(),
-                                    type.getElementType());
+  Value memref = getDenseMemref(input);
   // Made once, before the loop over tiles.
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(signature.getBody());
+  if (Operation *global = memref.getDefiningOp())
+    b.setInsertionPointAfter(global);
+  else
+    b.setInsertionPointToStart(signature.getBody());
   auto stored = RankedTensorType::get(type.getShape(), getStorageType(type.getElementType()));
   tensor = bufferization::ToTensorOp::create(b, loc, stored, memref, /*restrict=*/true);
   return tensor;
@@ -532,13 +549,19 @@ void KernelEmitter::emitBody(OpBuilder &at, Value tileStart, Value live,
     return RankedTensorType::get(tensor.getShape(),
                                  getStorageType(tensor.getElementType()));
   };
+  auto isShared = [&](Value value) {
+    if (!isa<RankedTensorType>(value.getType()))
+      return false;
+    if (auto arg = dyn_cast<BlockArgument>(value))
+      return arg.getOwner() == &kernel.getBody().front();
+    auto constant = value.getDefiningOp<arith::ConstantOp>();
+    return constant && isa<DenseElementsAttr>(constant.getValue());
+  };
   auto mapShared = [&](Operation &op) {
     op.walk([&](Operation *inside) {
       for (Value operand : inside->getOperands())
-        if (auto arg = dyn_cast<BlockArgument>(operand))
-          if (arg.getOwner() == &kernel.getBody().front() &&
-              isa<RankedTensorType>(arg.getType()) && !mapping.contains(arg))
-            mapping.map(arg, sharedTensor(arg));
+        if (isShared(operand) && !mapping.contains(operand))
+          mapping.map(operand, sharedTensor(operand));
     });
   };
   for (Operation &op : kernel.getBody().front().without_terminator()) {
@@ -568,14 +591,9 @@ void KernelEmitter::emitBody(OpBuilder &at, Value tileStart, Value live,
                                                          tileStart, live)
                                           .getResult());
     } else if (auto lookup = dyn_cast<TileLookupOp>(op)) {
-      auto table = cast<RankedTensorType>(lookup.getTable().getType());
       Value &memref = sources[{lookup.getTable(), 1}];
-      if (!memref) {
-        Value outside =
-            kernel.getInputs()[cast<BlockArgument>(lookup.getTable()).getArgNumber() - 1];
-        memref = signature.addBuffer(schedule.getBuffer(outside),
-                                     table.getShape().drop_front(), table.getElementType());
-      }
+      if (!memref)
+        memref = getDenseMemref(lookup.getTable());
       mapping.map(lookup.getResult(),
                   TileGatherOp::create(at, lookup.getLoc(),
                                        storageTensor(lookup.getResult().getType()), memref,
@@ -605,7 +623,7 @@ void KernelEmitter::emitBody(OpBuilder &at, Value tileStart, Value live,
         YieldOp::create(at, loc, block->getArguments());
       }
       accumulators[k] = fold.getResult(0);
-    } else {
+    } else if (op.getNumResults() != 1 || !isShared(op.getResult(0))) {
       mapShared(op);
       at.clone(op, mapping);
     }

@@ -49,6 +49,25 @@ std::optional<int64_t> ScheduleBuilder::getArgument(Value value) const {
   return it->second;
 }
 
+memref::GlobalOp ScheduleBuilder::getConstant(DenseElementsAttr value, Location loc) {
+  auto module = func->getParentOfType<ModuleOp>();
+  unsigned number = 0;
+  for (auto global : module.getOps<memref::GlobalOp>()) {
+    if (global.getInitialValue() == Attribute(value))
+      return global;
+    ++number;
+  }
+  // Booleans are stored as bytes.
+  Type stored = getStorageType(value.getElementType());
+  if (stored != value.getElementType())
+    value = value.mapValues(stored, [](const APInt &bit) { return bit.zext(8); });
+  OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
+  auto type = MemRefType::get(value.getType().getShape(), stored);
+  return memref::GlobalOp::create(top, loc, "constant" + std::to_string(number),
+                                  top.getStringAttr("private"), type, value,
+                                  /*constant=*/true, top.getI64IntegerAttr(64));
+}
+
 static BufferType getBufferType(const LogicalType &type) {
   return BufferType::get(type.getContext(), type.getRowShape(),
                          getStorageType(type.elementType));

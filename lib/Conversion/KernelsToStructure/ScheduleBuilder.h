@@ -9,6 +9,7 @@
 #define NESTED_LIB_CONVERSION_KERNELSTOSTRUCTURE_SCHEDULEBUILDER_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "nested/Dialect/Ragged/IR/Ragged.h"
 
 namespace nested::ragged {
@@ -54,6 +55,8 @@ public:
   /// The argument of the function whose memory a value is, if it is one's.
   std::optional<int64_t> getArgument(mlir::Value value) const;
   mlir::func::FuncOp getFunction() { return func; }
+  /// Constant data of the module; equal data is one global.
+  mlir::memref::GlobalOp getConstant(mlir::DenseElementsAttr value, mlir::Location loc);
 
 private:
   mlir::DictionaryAttr buildSignature();

@@ -152,6 +152,10 @@ Value KernelBuilder::fillTile(ArrayRef<int64_t> shape, TypedAttr value) {
 //===----------------------------------------------------------------------===//
 
 Value KernelBuilder::getInput(Value value) {
+  // Constants are part of the kernel.
+  if (Operation *constant = value.getDefiningOp();
+      constant && constant->hasTrait<OpTrait::ConstantLike>())
+    return b.clone(*constant)->getResult(0);
   Value &arg = inputs[value];
   if (!arg) {
     arg = kernel.getBody().front().addArgument(value.getType(), loc);

@@ -54,7 +54,7 @@ def Ragged_TableOp : Ragged_ScheduleStepOp<"table", [Pure]> {
   }];
 }
 
-def Ragged_BufferOp : Ragged_ScheduleStepOp<"buffer", [Pure]> {
+def Ragged_BufferOp : Ragged_ScheduleStepOp<"buffer"> {
   let summary = "memory of an argument, of a result, or a temporary";
   let description = [{
     `kind` is `arg`, `result` or `temp`. A temporary has `rows`: the total of an offsets table, divided by `chunk` rounding up when that is there,

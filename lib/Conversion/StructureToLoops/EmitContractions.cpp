@@ -20,6 +20,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace nested;
@@ -38,41 +40,116 @@ static RankedTensorType resultType(Operation *op) {
   return cast<RankedTensorType>(op->getResult(0).getType());
 }
 
-/// Cuts the columns into panels: as many of the full width as fit, one of whole
-/// vectors, and the rest. Sets the height of blocks, which divides that of
+static int64_t bitsOf(RankedTensorType type) {
+  return type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
+}
+
+/// Cuts the columns into panels: as many of the full width as fit, then of half
+/// of it, and so on. Sets the height of blocks, which divides that of
 /// the tile.
 SmallVector<TileEmitter::Panels>
 TileEmitter::choosePanels(const TileGroup &group, int64_t &blockRows) const {
   SmallVector<linalg::GenericOp> ops = contractionsOf(group, graph);
   int64_t bits = 8;
   for (linalg::GenericOp op : ops)
-    bits = std::max<int64_t>(
-        bits, resultType(op).getElementType().getIntOrFloatBitWidth());
+    bits = std::max(bits, bitsOf(resultType(op)));
   int64_t lanes = std::max<int64_t>(options.vectorBits / bits, 1);
   int64_t count = ops.size();
 
-  // AVX2 has 16 registers, AVX-512 and NEON have 32.
-  int64_t accumulators = options.vectorBits == 256 ? 8 : 16;
-  int64_t rows = options.rows ? options.rows : 4;
+  // AVX2 has 16 registers, AVX-512 and NEON have 32. Six rows of four vectors
+  // load least per multiplication; eight or four rows come close.
+  int64_t accumulators = options.vectorBits == 256 ? 12 : 24;
   blockRows = 1;
-  for (int64_t height = 1; height <= rows; ++height)
+  for (int64_t height : {2, 3, 5, 7, 4, 8, 6})
     if (graph.getRows() % height == 0)
       blockRows = height;
+  if (options.rows && graph.getRows() % options.rows == 0)
+    blockRows = options.rows;
   int64_t width =
       options.columns ? options.columns : accumulators / blockRows * lanes;
-  width = std::max(width / count / lanes, int64_t(1)) * lanes;
+  width = llvm::bit_floor(static_cast<uint64_t>(
+              std::max(width / count / lanes, int64_t(1)))) *
+          lanes;
 
   SmallVector<Panels> panels;
   int64_t columns = resultType(ops.front()).getShape().back();
-  int64_t full = columns / width * width;
-  if (full)
-    panels.push_back({0, full, width});
-  int64_t vectors = columns / lanes * lanes;
-  if (vectors > full)
-    panels.push_back({full, vectors, vectors - full});
-  if (columns > vectors)
-    panels.push_back({vectors, columns, columns - vectors});
+  int64_t begin = 0;
+  // LLVM takes vectors apart into scalars whose length is not a power of two
+  // when they are carried by a loop, except for less than one register.
+  for (; width >= lanes; width /= 2) {
+    int64_t end = begin + (columns - begin) / width * width;
+    if (end > begin)
+      panels.push_back({begin, end, width});
+    begin = end;
+  }
+  if (begin < columns)
+    panels.push_back({begin, columns, columns - begin});
   return panels;
+}
+
+/// Rows that are far apart fall into few sets of the cache.
+static constexpr int64_t kPackedStride = 1024;
+
+Value TileEmitter::packedOperand(linalg::GenericOp op, const Panels &panels) {
+  RowContraction shape = *matchRowContraction(op);
+  OpOperand &operand = op->getOpOperand(shape.sharedOperand);
+  auto type = cast<RankedTensorType>(operand.get().getType());
+  if (type.getRank() != 2 || shape.summed.size() != 1 ||
+      !loop.isDefinedOutsideOfLoop(operand.get()))
+    return nullptr;
+  bool transposed = !shape.columnIsInnermost;
+  int64_t columns = type.getDimSize(transposed ? 0 : 1);
+  int64_t depth = type.getDimSize(transposed ? 1 : 0);
+  int64_t bytes = columns * llvm::divideCeil(bitsOf(type), 8);
+  if (!transposed && (bytes < kPackedStride || columns == panels.width))
+    return nullptr;
+  Value &result = packed[{operand.get().getAsOpaquePointer(), transposed,
+                          panels.begin, panels.width}];
+  if (result)
+    return result;
+
+  // Once per call of the kernel, however deep the tile loop is.
+  Operation *anchor = loop;
+  while (auto outer = dyn_cast<LoopLikeOpInterface>(anchor->getParentOp())) {
+    if (!outer.isDefinedOutsideOfLoop(operand.get()))
+      break;
+    anchor = outer;
+  }
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(anchor);
+  Location loc = op.getLoc();
+  DimRange some = DimRange::part(rewriter.getIndexAttr(panels.begin),
+                                 panels.end - panels.begin);
+  DimRange all = DimRange::all(rewriter, depth);
+  SmallVector<DimRange> part{all, some};
+  SmallVector<int64_t> expanded{depth, panels.count(), panels.width};
+  SmallVector<ReassociationIndices> groups{{0}, {1, 2}};
+  AffineExpr p, k, c;
+  bindDims(rewriter.getContext(), p, k, c);
+  SmallVector<AffineExpr> from{k, p, c};
+  if (transposed) {
+    part = {some, all};
+    expanded = {panels.count(), panels.width, depth};
+    groups = {{0, 1}, {2}};
+    from = {p, c, k};
+  }
+  Type element = type.getElementType();
+  Value slice = extractSlice(rewriter, loc, operand.get(), part);
+  Value source = tensor::ExpandShapeOp::create(
+      rewriter, loc, RankedTensorType::get(expanded, element), slice, groups);
+  Value empty = tensor::EmptyOp::create(
+      rewriter, loc, {panels.count(), depth, panels.width}, element);
+  SmallVector<AffineMap> maps{
+      AffineMap::get(3, 0, from, rewriter.getContext()),
+      rewriter.getMultiDimIdentityMap(3)};
+  SmallVector<utils::IteratorType> iterators(3, utils::IteratorType::parallel);
+  result = linalg::GenericOp::create(
+               rewriter, loc, empty.getType(), source, empty, maps, iterators,
+               [](OpBuilder &b, Location at, ValueRange args) {
+                 linalg::YieldOp::create(b, at, args.front());
+               })
+               .getResult(0);
+  return result;
 }
 
 Value TileEmitter::blockSlice(Frame &frame, Value value,
@@ -144,8 +221,14 @@ void TileEmitter::emitSums(Frame &frame, SmallVector<linalg::GenericOp> ops,
                           cast<ShapedType>(value.get().getType()).getShape(),
                           sum.loops));
       };
-      SmallVector<Value> inputs{operand(sum.shape.rowsOperand),
-                                operand(sum.shape.sharedOperand)};
+      SmallVector<Value> inputs{operand(sum.shape.rowsOperand)};
+      if (Value packed = packedOperand(sum.op, panels))
+        inputs.push_back(extractSlice(
+            inner, loc, packed,
+            {DimRange::at(panel), DimRange::part(indices[0], 1),
+             DimRange::all(inner, panels.width)}));
+      else
+        inputs.push_back(operand(sum.shape.sharedOperand));
       auto product =
           linalg::MatmulOp::create(inner, loc, acc.getType(), inputs, acc);
       if (sum.shape.isUnsigned)
@@ -198,7 +281,6 @@ SmallVector<Value> TileEmitter::emitBlock(OpBuilder &b, const TileGroup &group,
 }
 
 SmallVector<Value> TileEmitter::emitPanels(const TileGroup &group,
-                                           const Panels &panels,
                                            int64_t blockRows,
                                            ArrayRef<Value> results,
                                            ValueRange inits) {
@@ -214,6 +296,14 @@ SmallVector<Value> TileEmitter::emitPanels(const TileGroup &group,
       rewriter, loc, arith::CeilDivUIOp::create(rewriter, loc, live, height),
       height);
 
+  auto columnOf = [&](OpBuilder &b, Value index) -> Value {
+    Value first = arith::MulIOp::create(b, loc, index,
+                                        constant(b, panels.width));
+    if (panels.begin == 0)
+      return first;
+    return arith::AddIOp::create(b, loc, first, constant(b, panels.begin));
+  };
+
   DimRanges block(shape.size());
   // Loops in the order columns, middle dims, rows.
   auto nest = [&](auto &self, OpBuilder &b, int64_t level,
@@ -224,13 +314,13 @@ SmallVector<Value> TileEmitter::emitPanels(const TileGroup &group,
     Value begin, end;
     int64_t step = 1;
     if (dim == last) {
-      step = panels.width;
-      if (panels.begin + step == panels.end) {
-        block[dim] = DimRange::part(b.getIndexAttr(panels.begin), step);
+      if (panels.count() == 1) {
+        panel = b.getIndexAttr(0);
+        block[dim] = DimRange::part(b.getIndexAttr(panels.begin), panels.width);
         return self(self, b, level + 1, args);
       }
-      begin = constant(b, panels.begin);
-      end = constant(b, panels.end);
+      begin = constant(b, 0);
+      end = constant(b, panels.count());
     } else if (dim == 0) {
       step = blockRows;
       begin = constant(b, 0);
@@ -241,9 +331,14 @@ SmallVector<Value> TileEmitter::emitPanels(const TileGroup &group,
     }
     return buildLoop(b, loc, begin, end, step, args,
                      [&](OpBuilder &inner, Value index, ValueRange carried) {
-                       block[dim] = dim == 0 || dim == last
-                                        ? DimRange::part(index, step)
-                                        : DimRange::at(index);
+                       if (dim == last) {
+                         panel = index;
+                         block[dim] = DimRange::part(columnOf(inner, index),
+                                                     panels.width);
+                       } else {
+                         block[dim] = dim == 0 ? DimRange::part(index, step)
+                                               : DimRange::at(index);
+                       }
                        return self(self, inner, level + 1, carried);
                      });
   };
@@ -261,8 +356,10 @@ LogicalResult TileEmitter::emitContractions(const TileGroup &group) {
       whole(operand);
   int64_t blockRows;
   SmallVector<Value> values = emptyBuffers(results);
-  for (const Panels &panels : choosePanels(group, blockRows))
-    values = emitPanels(group, panels, blockRows, results, values);
+  for (const Panels &part : choosePanels(group, blockRows)) {
+    panels = part;
+    values = emitPanels(group, blockRows, results, values);
+  }
   buffers.map(results, values);
   return success();
 }

@@ -23,7 +23,9 @@ void nested::buildStructureToLoops(OpPassManager &pm,
     body.blockRows = options.blockRows;
     body.blockColumns = options.blockColumns;
     function.addPass(createTileBody(body));
-    function.addPass(createTileColumns());
+    TileColumnsOptions columns;
+    columns.vectorBits = options.vectorBits;
+    function.addPass(createTileColumns(columns));
     function.addPass(createCanonicalizerPass());
     function.addPass(createCSEPass());
     function.addPass(createTileVectorize());

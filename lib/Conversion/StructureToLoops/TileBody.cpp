@@ -221,7 +221,10 @@ void TileBody::transposeShared(IRRewriter &rewriter, scf::ForOp loop) {
       continue;
     OpOperand &operand = op->getOpOperand(shape->sharedOperand);
     Value value = operand.get();
-    if (!loop.isDefinedOutsideOfLoop(value))
+    // Matrices are transposed when they are packed.
+    if (!loop.isDefinedOutsideOfLoop(value) ||
+        (cast<RankedTensorType>(value.getType()).getRank() == 2 &&
+         shape->summed.size() == 1))
       continue;
     AffineMap map = op.getMatchingIndexingMap(&operand);
     auto type = cast<RankedTensorType>(value.getType());

@@ -61,14 +61,14 @@ void lowerCopies(IRRewriter &rewriter, func::FuncOp kernel) {
   }
 }
 
-/// Gives every use of an empty tensor its own: what CSE merged are different
-/// buffers.
+/// Gives every use of an empty tensor its own, in front of it: what CSE merged
+/// are different buffers, and where a value ends up is only known there.
 void splitEmptyTensors(IRRewriter &rewriter, func::FuncOp kernel) {
   SmallVector<tensor::EmptyOp> empties;
   kernel.walk([&](tensor::EmptyOp op) { empties.push_back(op); });
   for (tensor::EmptyOp op : empties) {
     for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
-      rewriter.setInsertionPoint(op);
+      rewriter.setInsertionPoint(use.getOwner());
       use.set(rewriter.clone(*op)->getResult(0));
     }
     rewriter.eraseOp(op);

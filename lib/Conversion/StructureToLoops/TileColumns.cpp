@@ -27,6 +27,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace nested {
@@ -42,8 +43,8 @@ namespace {
 
 using StoreOp = bufferization::MaterializeInDestinationOp;
 
-/// Chunks end at multiples of this many elements.
-constexpr int64_t kLanes = 16;
+/// Iterations of an op, counting inner loops of less than this as this many.
+constexpr int64_t kMinInner = 16;
 
 struct TileColumns : public nested::impl::TileColumnsBase<TileColumns> {
   using TileColumnsBase::TileColumnsBase;
@@ -70,14 +71,19 @@ private:
   void emit(IRRewriter &rewriter, ArrayRef<Operation *> group);
   SmallVector<int64_t> domainOf(Operation *op) const;
   SmallVector<int64_t> chunksOf(ArrayRef<Operation *> group) const;
+  bool isWhole(int64_t extent) const;
+  int64_t costOf(ArrayRef<int64_t> extents) const;
+  /// Of the widest elements.
+  int64_t getLanes() const { return vectorBits / 64; }
 };
 
 /// Emits the loops of one group.
 class ColumnLoops {
 public:
   ColumnLoops(OpBuilder &b, ArrayRef<Operation *> group,
-              ArrayRef<int64_t> extents, ArrayRef<int64_t> chunks)
-      : b(b), group(group), extents(extents), chunks(chunks),
+              ArrayRef<int64_t> extents, ArrayRef<int64_t> chunks,
+              int64_t lanes)
+      : b(b), group(group), extents(extents), chunks(chunks), lanes(lanes),
         ranges(extents.size()) {}
 
   /// Values that are used outside of the group, and what replaces them.
@@ -91,6 +97,7 @@ private:
   OpBuilder &b;
   ArrayRef<Operation *> group;
   ArrayRef<int64_t> extents, chunks;
+  int64_t lanes;
   DimRanges ranges;
   SmallVector<OpResult> results;
 };
@@ -134,20 +141,33 @@ SmallVector<Value> ColumnLoops::emitLoop(OpBuilder &builder, unsigned dim,
     ranges[dim] = DimRange::all(builder, extent);
     return emitLoop(builder, dim + 1, args);
   }
+  SmallVector<Value> values(args);
   int64_t full = extent / chunk * chunk;
-  Value begin = arith::ConstantIndexOp::create(builder, loc, 0);
-  Value end = arith::ConstantIndexOp::create(builder, loc, full);
-  SmallVector<Value> values =
-      buildLoop(builder, loc, begin, end, chunk, args,
-                [&](OpBuilder &inner, Value index, ValueRange carried) {
-                  ranges[dim] = chunk == 1 ? DimRange::at(index)
-                                           : DimRange::part(index, chunk);
-                  return emitLoop(inner, dim + 1, carried);
-                });
-  if (full == extent)
-    return values;
-  ranges[dim] = DimRange::part(builder.getIndexAttr(full), extent - full);
-  return emitLoop(builder, dim + 1, values);
+  if (full > chunk) {
+    Value begin = arith::ConstantIndexOp::create(builder, loc, 0);
+    Value end = arith::ConstantIndexOp::create(builder, loc, full);
+    values = buildLoop(
+        builder, loc, begin, end, chunk, args,
+        [&](OpBuilder &inner, Value index, ValueRange carried) {
+          ranges[dim] =
+              chunk == 1 ? DimRange::at(index) : DimRange::part(index, chunk);
+          return emitLoop(inner, dim + 1, carried);
+        });
+  } else {
+    ranges[dim] = DimRange::part(builder.getIndexAttr(0), chunk);
+    values = emitLoop(builder, dim + 1, values);
+  }
+  // The rest in powers of two.
+  int64_t done = full;
+  for (int64_t width = chunk / 2; done < extent; width /= 2) {
+    int64_t size = width < lanes ? extent - done : width;
+    if (size > extent - done)
+      continue;
+    ranges[dim] = DimRange::part(builder.getIndexAttr(done), size);
+    values = emitLoop(builder, dim + 1, values);
+    done += size;
+  }
+  return values;
 }
 
 SmallVector<Value> ColumnLoops::emitBody(OpBuilder &builder, ValueRange args) {
@@ -221,30 +241,41 @@ SmallVector<int64_t> TileColumns::domainOf(Operation *op) const {
   } else {
     return {};
   }
-  if (llvm::any_of(extents, ShapedType::isDynamic) ||
-      llvm::product_of(extents) <= maxElements)
+  if (extents.empty() || llvm::any_of(extents, ShapedType::isDynamic) ||
+      (costOf(extents) <= maxElements && isWhole(extents.back())))
     return {};
   return extents;
 }
 
+/// LLVM takes vectors apart into scalars that live across blocks and are neither
+/// shorter than a register nor a power of two long.
+bool TileColumns::isWhole(int64_t extent) const {
+  return extent <= getLanes() || llvm::isPowerOf2_64(extent);
+}
+
+int64_t TileColumns::costOf(ArrayRef<int64_t> extents) const {
+  return llvm::product_of(extents.drop_back()) *
+         std::max(extents.back(), kMinInner);
+}
+
 /// As many inner iterations as fit into a chunk; one of the outer loops.
 SmallVector<int64_t> TileColumns::chunksOf(ArrayRef<Operation *> group) const {
-  SmallVector<int64_t> extents = domainOf(group.front());
-  SmallVector<int64_t> chunks(extents.size(), 1);
-  int64_t budget = chunk;
-  for (int64_t dim = extents.size() - 1; dim >= 0; --dim) {
-    int64_t extent = extents[dim];
-    if (extent <= budget) {
-      chunks[dim] = extent;
-    } else if (dim == static_cast<int64_t>(extents.size()) - 1) {
-      int64_t count = llvm::divideCeil(extent, budget);
-      chunks[dim] = llvm::alignTo(llvm::divideCeil(extent, count), kLanes);
-    } else {
-      for (int64_t size = 1; size <= budget; ++size)
-        if (extent % size == 0)
-          chunks[dim] = size;
-    }
-    budget = std::max<int64_t>(budget / chunks[dim], 1);
+  SmallVector<int64_t> chunks = domainOf(group.front());
+  bool loops = costOf(chunks) > maxElements;
+  int64_t &inner = chunks.back();
+  if (loops)
+    inner = std::min<int64_t>(inner, llvm::bit_floor<uint64_t>(chunk));
+  if (!isWhole(inner))
+    inner = llvm::bit_floor<uint64_t>(inner);
+  if (!loops)
+    return chunks;
+  int64_t budget = chunk / std::max(inner, kMinInner);
+  for (int64_t &extent : llvm::reverse(MutableArrayRef(chunks).drop_back())) {
+    int64_t size = std::min(std::max<int64_t>(budget, 1), extent);
+    while (extent % size)
+      --size;
+    extent = size;
+    budget /= size;
   }
   return chunks;
 }
@@ -252,7 +283,7 @@ SmallVector<int64_t> TileColumns::chunksOf(ArrayRef<Operation *> group) const {
 void TileColumns::emit(IRRewriter &rewriter, ArrayRef<Operation *> group) {
   SmallVector<int64_t> extents = domainOf(group.front());
   SmallVector<int64_t> chunks = chunksOf(group);
-  ColumnLoops loops(rewriter, group, extents, chunks);
+  ColumnLoops loops(rewriter, group, extents, chunks, getLanes());
   for (auto [value, replacement] : loops.run())
     value.replaceUsesWithIf(replacement, [&](OpOperand &use) {
       return !llvm::is_contained(group, use.getOwner());

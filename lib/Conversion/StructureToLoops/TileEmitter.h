@@ -16,6 +16,9 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 
+#include <map>
+#include <tuple>
+
 namespace nested::tile {
 
 /// Sizes of register blocks; 0 where the vector width decides.
@@ -46,6 +49,8 @@ private:
   /// A range of columns that is cut into panels of one width.
   struct Panels {
     int64_t begin, end, width;
+
+    int64_t count() const { return (end - begin) / width; }
   };
 
   // Rows.
@@ -66,13 +71,16 @@ private:
   llvm::SmallVector<Panels> choosePanels(const TileGroup &group,
                                          int64_t &blockRows) const;
   llvm::SmallVector<mlir::Value>
-  emitPanels(const TileGroup &group, const Panels &panels, int64_t blockRows,
+  emitPanels(const TileGroup &group, int64_t blockRows,
              llvm::ArrayRef<mlir::Value> results, mlir::ValueRange inits);
   llvm::SmallVector<mlir::Value>
   emitBlock(mlir::OpBuilder &b, const TileGroup &group, DimRanges block,
             llvm::ArrayRef<mlir::Value> results, mlir::ValueRange args);
   void emitSums(Frame &frame, llvm::SmallVector<mlir::linalg::GenericOp> ops,
                 llvm::ArrayRef<DimRange> block);
+  /// The panels of a contraction's shared operand as [panel, k, column], copied
+  /// in front of the tile loop; null when the operand is read as it is.
+  mlir::Value packedOperand(mlir::linalg::GenericOp op, const Panels &panels);
   mlir::Value blockSlice(Frame &frame, mlir::Value value,
                          llvm::ArrayRef<DimRange> ranges);
 
@@ -96,6 +104,11 @@ private:
   BlockOptions options;
   mlir::IRMapping buffers;
   llvm::DenseMap<mlir::Value, mlir::Value> sources;
+  /// By operand, whether it is transposed, first column and width.
+  std::map<std::tuple<void *, bool, int64_t, int64_t>, mlir::Value> packed;
+  /// The panels that are being emitted, and which of them.
+  Panels panels;
+  mlir::OpFoldResult panel;
 };
 
 } // namespace nested::tile

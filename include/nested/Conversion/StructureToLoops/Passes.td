@@ -58,6 +58,10 @@ def TileColumns : Pass<"tile-columns", "::mlir::func::FuncOp"> {
     each other elementwise share a loop; a reduction over columns ends it. Stores of
     wide rows are cut in the same way.
 
+    Narrow ops whose innermost loop is longer than a register but not a power of two
+    are cut into powers of two, without a loop: LLVM would take such vectors apart
+    into scalars where they cross a block.
+
     Requires: static shapes. Ops that cannot be cut (an operand is accessed through a
     sum of loops) are left as they are.
 
@@ -65,6 +69,7 @@ def TileColumns : Pass<"tile-columns", "::mlir::func::FuncOp"> {
     only.
   }];
   let options = [
+    Option<"vectorBits", "vector-bits", "int64_t", "512", "Width of a vector register">,
     Option<"maxElements", "max-elements", "int64_t", "512", "Iterations that need no loop">,
     Option<"chunk", "chunk", "int64_t", "128", "Iterations of one chunk">
   ];

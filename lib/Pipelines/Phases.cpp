@@ -9,8 +9,10 @@
 
 #include "nested/Conversion/KernelsToStructure/Passes.h"
 #include "nested/Conversion/LoopsToLLVM/Passes.h"
+#include "nested/Conversion/StructureToGPU/Passes.h"
 #include "nested/Conversion/StructureToLoops/Passes.h"
 #include "nested/Dialect/Ragged/Transforms/Passes.h"
+#include "nested/Target/PTX.h"
 #include "nested/Target/TargetSpec.h"
 
 #include "mlir/Conversion/Passes.h"
@@ -36,6 +38,7 @@ void nested::buildToGeneric(OpPassManager &pm, const PhaseOptions &options) {
   pm.addPass(ragged::createRaggedInlineCalls());
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(ragged::createRaggedVerifyTensor());
+  functions.addPass(ragged::createRaggedAbsorbStructure());
   functions.addPass(ragged::createRaggedUnifySymbols());
   functions.addPass(createCSEPass());
   functions.addPass(ragged::createRaggedGeneralize());
@@ -97,11 +100,26 @@ static int64_t getVectorBits(StringRef target) {
   return llvm::is_contained(*sets, "avx") ? 256 : 128;
 }
 
+/// The options of the target, for the functions that build the way to a GPU.
+static void withGPUOptions(const PhaseOptions &options,
+                           llvm::function_ref<void(const GPUOptions &)> build) {
+  GPUOptions result;
+  StringRef chip = options.target;
+  if (chip.consume_front("cuda:"))
+    result.chip = chip.str();
+  build(result);
+}
+
 /// Contract of `loops`: each kernel is a `func.func` with the attribute
 /// `ragged.kernel`, arguments (memrefs, scalars, begin, end[, scratch]) and a
 /// body in scf, vector, memref, arith and math; no linalg, no tensors, no
 /// allocation.
+///
+/// For a GPU it is a `gpu.func` in `gpu.module @kernels`, see `kernels-to-gpu`.
 void nested::buildToLoops(OpPassManager &pm, const PhaseOptions &options) {
+  if (GPUSpec::isGPU(options.target))
+    return withGPUOptions(
+        options, [&](const GPUOptions &gpu) { buildStructureToGPU(pm, gpu); });
   TileOptions tiles;
   tiles.vectorBits = getVectorBits(options.target);
   buildStructureToLoops(pm, tiles);
@@ -118,8 +136,12 @@ static void addCleanup(OpPassManager &pm) {
   functions.addPass(createLoopInvariantCodeMotionPass());
 }
 
-/// Contract of `llvm`: `verify-llvm-phase`.
+/// Contract of `llvm`: `verify-llvm-phase`. For a GPU: LLVM and NVVM dialects
+/// in `gpu.module @kernels`, with a target.
 void nested::buildToLLVM(OpPassManager &pm, const PhaseOptions &options) {
+  if (GPUSpec::isGPU(options.target))
+    return withGPUOptions(
+        options, [&](const GPUOptions &gpu) { buildGPUToNVVM(pm, gpu); });
   // f16 and bf16 arithmetic is computed in f32 on every target; before math is
   // approximated, so that what it leaves is f32 or f64.
   arith::ArithEmulateUnsupportedFloatsOptions floats;

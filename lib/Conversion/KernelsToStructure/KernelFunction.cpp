@@ -154,8 +154,12 @@ private:
   int64_t tileRows;
 
   Value firstRow, lastRow;
-  SmallVector<TileReduceOp> reduces;
-  DenseMap<Operation *, Value> foldDests;
+  /// A folded result: one per yielded value, also where two are one reduction.
+  struct Fold {
+    TileReduceOp reduce;
+    Value dest;
+  };
+  SmallVector<Fold> folds;
   SmallVector<std::pair<unsigned, Value>> stores; // yield operand, memref
   SmallVector<RowTensor> rowTensors;
   DenseMap<Operation *, unsigned> rowTensorOf;
@@ -321,7 +325,6 @@ LogicalResult KernelEmitter::plan() {
                 coordinates.evaluate(at, extent, coordinates.getPath(), p.sample));
           });
     } else if (auto reduce = dyn_cast<TileReduceOp>(op)) {
-      reduces.push_back(reduce);
       if (kernel.getUnits() == UnitKind::Groups)
         for (ExtentAttr extent : toExtents(reduce.getExtents()))
           auxOf[&op].push_back(addRowTensor(
@@ -343,11 +346,11 @@ LogicalResult KernelEmitter::plan() {
       element = cast<TypedAttr>(reduce.getInit()[0]).getType();
     Value memref = signature.addBuffer(outputBuffers[k], rowShape, element);
     if (reduce)
-      foldDests[reduce] = memref;
+      folds.push_back({reduce, memref});
     else
       stores.push_back({k, memref});
   }
-  if (!reduces.empty())
+  if (!folds.empty())
     needsPositions |= kernel.getUnits() == UnitKind::Groups;
   return success();
 }
@@ -400,7 +403,7 @@ void KernelEmitter::emitFinalize(OpBuilder &at, TileReduceOp reduce, Value dest,
 /// R5: units without rows are not met by the loop over rows. All units of a sample
 /// have equally many.
 void KernelEmitter::emitEmptyUnits() {
-  if (reduces.empty() || kernel.getUnits() != UnitKind::Groups ||
+  if (folds.empty() || kernel.getUnits() != UnitKind::Groups ||
       coordinates.getUnitRows().isStatic())
     return;
   IndexBuilder ib(b, loc);
@@ -428,9 +431,8 @@ void KernelEmitter::emitEmptyUnits() {
           }
           scf::ForOp::create(then, at, first, last, one, ValueRange{},
                              [&](OpBuilder &inner, Location il, Value unit, ValueRange) {
-                               for (TileReduceOp reduce : reduces)
-                                 emitFinalize(inner, reduce, foldDests[reduce], unit,
-                                              sample);
+                               for (const Fold &fold : folds)
+                                 emitFinalize(inner, fold.reduce, fold.dest, unit, sample);
                                scf::YieldOp::create(inner, il);
                              });
           scf::YieldOp::create(then, at);
@@ -454,7 +456,7 @@ void KernelEmitter::emitRows(OpBuilder &at, Value tileStart, Value live,
   unsigned stateSize = state.size();
   for (RowTensor &each : rowTensors)
     state.push_back(tensor::EmptyOp::create(at, loc, {tileRows}, each.elementType));
-  bool flushes = !reduces.empty();
+  bool flushes = !folds.empty();
   if (flushes)
     state.push_back(tensor::EmptyOp::create(at, loc, {tileRows}, at.getIndexType()));
   if (state.empty())
@@ -602,27 +604,29 @@ void KernelEmitter::emitBody(OpBuilder &at, Value tileStart, Value live,
     } else if (isa<TileCoordOp, TileExtentOp>(op)) {
       mapping.map(op.getResult(0), rowTensors[rowTensorOf[&op]].tensor);
     } else if (auto reduce = dyn_cast<TileReduceOp>(op)) {
-      unsigned k = llvm::find(reduces, reduce) - reduces.begin();
-      bool partial = kernel.getUnits() == UnitKind::Chunks;
+      Value input = mapping.lookup(reduce.getInputs()[0]);
       SmallVector<Value> aux;
       for (unsigned row : auxOf[&op])
         aux.push_back(rowTensors[row].tensor);
-      Value input = mapping.lookup(reduce.getInputs()[0]);
-      Value init = accumulators[reduces.size() + k];
-      auto fold = TileFoldOp::create(
-          at, reduce.getLoc(), TypeRange{accumulators[k].getType()}, ValueRange{input},
-          ValueRange{accumulators[k]}, ValueRange{init}, flush,
-          ValueRange{foldDests[reduce]}, aux, live);
-      reduce.getCombine().cloneInto(&fold.getCombine(), mapping);
-      if (!partial) {
-        reduce.getFinalize().cloneInto(&fold.getFinalize(), mapping);
-      } else {
-        OpBuilder::InsertionGuard guard(at);
-        Type element = cast<TypedAttr>(reduce.getInit()[0]).getType();
-        Block *block = at.createBlock(&fold.getFinalize(), {}, {element}, {loc});
-        YieldOp::create(at, loc, block->getArguments());
+      for (auto [k, fold] : llvm::enumerate(folds)) {
+        if (fold.reduce != reduce)
+          continue;
+        auto lowered = TileFoldOp::create(
+            at, reduce.getLoc(), TypeRange{accumulators[k].getType()}, ValueRange{input},
+            ValueRange{accumulators[k]}, ValueRange{accumulators[folds.size() + k]}, flush,
+            ValueRange{fold.dest}, aux, live);
+        IRMapping regions(mapping);
+        reduce.getCombine().cloneInto(&lowered.getCombine(), regions);
+        if (kernel.getUnits() != UnitKind::Chunks) {
+          reduce.getFinalize().cloneInto(&lowered.getFinalize(), regions);
+        } else { // Finalized when the chunks are combined.
+          OpBuilder::InsertionGuard guard(at);
+          Type element = cast<TypedAttr>(reduce.getInit()[0]).getType();
+          Block *block = at.createBlock(&lowered.getFinalize(), {}, {element}, {loc});
+          YieldOp::create(at, loc, block->getArguments());
+        }
+        accumulators[k] = lowered.getResult(0);
       }
-      accumulators[k] = fold.getResult(0);
     } else if (op.getNumResults() != 1 || !isShared(op.getResult(0))) {
       mapShared(op);
       at.clone(op, mapping);
@@ -639,9 +643,9 @@ void KernelEmitter::emitTileLoop() {
   IndexBuilder ib(b, loc);
   // Accumulators are carried from tile to tile: rows of a unit may span several.
   SmallVector<Value> inits;
-  for (TileReduceOp reduce : reduces) {
-    auto type = cast<RankedTensorType>(reduce.getResult(0).getType());
-    auto neutral = cast<TypedAttr>(reduce.getInit()[0]);
+  for (Fold &fold : folds) {
+    auto type = cast<RankedTensorType>(fold.reduce.getResult(0).getType());
+    auto neutral = cast<TypedAttr>(fold.reduce.getInit()[0]);
     Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), neutral.getType());
     Value constant = arith::ConstantOp::create(b, loc, neutral);
     inits.push_back(linalg::FillOp::create(b, loc, constant, empty).getResult(0));
@@ -675,7 +679,7 @@ void KernelEmitter::emitTileLoop() {
           next.push_back(position.sample);
           llvm::append_range(next, position.coordinates);
         }
-        next.append(accumulators.begin(), accumulators.begin() + reduces.size());
+        next.append(accumulators.begin(), accumulators.begin() + folds.size());
         scf::YieldOp::create(body, l, next);
       });
   loop->setAttr(kTileLoopAttr, b.getUnitAttr());

@@ -248,6 +248,29 @@ LogicalResult ScheduleBuilder::addNest(NestOp op) {
   return success();
 }
 
+/// The values of another tensor, cut otherwise: as many rows, packed.
+LogicalResult ScheduleBuilder::addPack(PackOp op) {
+  auto values = op.getValues().getDefiningOp<ValuesOp>();
+  if (!values)
+    return op.emitOpError("expected values of a ragged tensor, or an argument");
+  LogicalType source = LogicalType::of(values.getSource());
+  LogicalType result = LogicalType::of(op.getResult());
+  // The difference of the rows, summed over the batch, is 0.
+  CheckOp::create(b, op.getLoc(), CheckKind::EQ,
+                  extent::sub(result.getRowExtent(), source.getRowExtent()),
+                  extent::constant(context, 0), makePathAttr(context, result.path),
+                  b.getStringAttr("pack"), b.getStringAttr(formatLocation(op.getLoc())),
+                  makePathAttr(context, result.path));
+  Value buffer = buffers[values.getSource()];
+  if (getArgument(values.getSource())) {
+    buffer = createTemp(source);
+    CopyOp::create(b, op.getLoc(), buffers[values.getSource()], buffer,
+                   source.getRowExtent(), makePathAttr(context, source.path));
+  }
+  buffers[op.getResult()] = buffer;
+  return success();
+}
+
 LogicalResult ScheduleBuilder::addReturn(func::ReturnOp op) {
   for (auto [i, value] : llvm::enumerate(op.getOperands())) {
     Value buffer = buffers.lookup(value);
@@ -287,8 +310,12 @@ LogicalResult ScheduleBuilder::addStep(Operation *op) {
     }
     return success();
   }
+  if (auto pack = dyn_cast<PackOp>(op))
+    return addPack(pack);
   if (auto values = dyn_cast<ValuesOp>(op)) {
     LogicalType source = LogicalType::of(values.getSource());
+    if (llvm::none_of(op->getUsers(), llvm::IsaPred<func::ReturnOp>))
+      return success();
     assignBuffers(op);
     if (Value result = buffers.lookup(values.getResult()))
       CopyOp::create(b, op->getLoc(), buffers[values.getSource()], result,
@@ -331,6 +358,8 @@ LogicalResult ScheduleBuilder::addStep(Operation *op) {
 
 LogicalResult ScheduleBuilder::run() {
   for (BlockArgument arg : func.getArguments()) {
+    if (isa<PartitionType>(arg.getType())) // Structure alone: nothing to read.
+      continue;
     std::optional<LogicalType> type = LogicalType::get(arg.getType());
     if (!type)
       return func.emitError("does not support an entry argument of type ")
@@ -366,6 +395,12 @@ static ArrayAttr getStrings(Builder &b, ArrayRef<StringAttr> names) {
 /// Fields of an argument or a result of this type.
 static void addTypeFields(Builder &b, Type type, NamedAttrList &fields) {
   std::optional<LogicalType> logical = LogicalType::get(type);
+  if (auto partition = dyn_cast<PartitionType>(type)) {
+    // Structure alone: rows of no bytes.
+    SmallVector<ExtentAttr> extents(partition.getExtents());
+    extents.push_back(extent::constant(b.getContext(), 0));
+    logical = LogicalType(partition.getPath(), extents, b.getI8Type());
+  }
   if (logical && !logical->isDense()) {
     fields.set("kind", b.getStringAttr("ragged"));
     SmallVector<StringRef> unused;
@@ -385,6 +420,34 @@ static void addTypeFields(Builder &b, Type type, NamedAttrList &fields) {
   fields.set("kind", b.getStringAttr("dense"));
   fields.set("shape", b.getI64ArrayAttr(shape));
   fields.set("dtype", b.getStringAttr(getDtypeName(dense.getElementType())));
+}
+
+/// Rows of a result that is structure or values as a dense tensor; null for others.
+DictionaryAttr ScheduleBuilder::getResultRows(Value value) {
+  NamedAttrList fields;
+  auto setTotal = [&](ExtentAttr extent, ArrayRef<StringAttr> path) {
+    Value table = getTable(TableKey::makeOffsets(extent, path));
+    auto ops = schedule.getOps<TableOp>();
+    auto isTable = [&](TableOp op) { return op.getResult() == table; };
+    int64_t number = std::distance(ops.begin(), llvm::find_if(ops, isTable));
+    fields.set("total", b.getI64IntegerAttr(number));
+  };
+  Operation *op = value.getDefiningOp();
+  if (auto values = dyn_cast_or_null<ValuesOp>(op)) {
+    LogicalType source = LogicalType::of(values.getSource());
+    setTotal(source.getRowExtent(), source.path);
+  } else if (isa_and_present<LengthsOp, OffsetsOp>(op)) {
+    auto type = cast<PartitionType>(op->getOperand(0).getType());
+    fields.set("instances", getStrings(b, type.getPath()));
+    if (isa<OffsetsOp>(op))
+      fields.set("plus", b.getI64IntegerAttr(1));
+  } else if (auto splits = dyn_cast_or_null<RowSplitsOp>(op)) {
+    PartitionType type = splits.getPartition().getType();
+    setTotal(extent::product(context, type.getExtents().take_front(splits.getLevel())),
+             type.getPath());
+    fields.set("plus", b.getI64IntegerAttr(1));
+  }
+  return fields.empty() ? DictionaryAttr() : fields.getDictionary(context);
 }
 
 DictionaryAttr ScheduleBuilder::buildSignature() {
@@ -408,20 +471,29 @@ DictionaryAttr ScheduleBuilder::buildSignature() {
     fields.set("where", b.getStringAttr(formatLocation(arg.getLoc())));
     addTypeFields(b, type, fields);
     args.push_back(fields.getDictionary(context));
-    LogicalType logical = LogicalType::of(type);
-    for (size_t k = 1; k < logical.path.size(); ++k) {
+    SmallVector<StringAttr> path;
+    SmallVector<ExtentAttr> extents;
+    if (auto partition = dyn_cast<PartitionType>(type)) {
+      path = llvm::to_vector(partition.getPath());
+      extents = llvm::to_vector(partition.getExtents());
+    } else {
+      LogicalType logical = LogicalType::of(type);
+      path = logical.path;
+      extents = logical.extents;
+    }
+    for (size_t k = 1; k < path.size(); ++k) {
       NamedAttrList component;
       component.set("arg", b.getI64IntegerAttr(i));
       component.set("component", b.getI64IntegerAttr(k));
-      addSymbol(logical.path[k], ArrayRef(logical.path).take_front(k), component);
+      addSymbol(path[k], ArrayRef(path).take_front(k), component);
     }
-    for (auto [dim, extent] : llvm::enumerate(logical.extents)) {
+    for (auto [dim, extent] : llvm::enumerate(extents)) {
       if (!extent.isSymbol())
         continue;
       NamedAttrList binding;
       binding.set("arg", b.getI64IntegerAttr(i));
       binding.set("dim", b.getI64IntegerAttr(dim));
-      addSymbol(extent.getName(), logical.path, binding);
+      addSymbol(extent.getName(), path, binding);
     }
   }
   for (auto bind : schedule.getOps<BindOp>()) {
@@ -436,6 +508,8 @@ DictionaryAttr ScheduleBuilder::buildSignature() {
     auto name = func.getResultAttrOfType<StringAttr>(i, kNameAttr);
     fields.set("name", name ? name : b.getStringAttr(Twine(i)));
     addTypeFields(b, value.getType(), fields);
+    if (DictionaryAttr rows = getResultRows(value))
+      fields.set("rows", rows);
     results.push_back(fields.getDictionary(context));
   }
   SmallVector<Attribute> checks;

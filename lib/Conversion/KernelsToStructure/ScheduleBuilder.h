@@ -67,6 +67,8 @@ private:
   mlir::LogicalResult addBatchKernel(KernelOp kernel);
   mlir::LogicalResult addMaskedSelect(MaskedSelectOp op);
   mlir::LogicalResult addNest(NestOp op);
+  mlir::LogicalResult addPack(PackOp op);
+  mlir::DictionaryAttr getResultRows(mlir::Value value);
   mlir::LogicalResult addReturn(mlir::func::ReturnOp op);
   void bindSymbol(mlir::Operation *op, mlir::Value counts, ExtentAttr upper);
 

@@ -191,12 +191,11 @@ Value KernelBuilder::readRows(const GenericPlan &generic, Value value, AffineMap
       shape[k + 1] = 1;
   }
   bool whole = shape == SmallVector<int64_t>(tileType.getShape());
-  bool hasOffsets = llvm::any_of(rowOffsets, [&](ExtentAttr e) { return e != zero; });
   return TileReadOp::create(
       b, at, RankedTensorType::get(shape, type.elementType), getInput(value),
       kernel.getBody().getArgument(0),
       AffineMap::get(plan.space.size(), 0, coordinates, context),
-      hasOffsets ? makeExtentsAttr(context, rowOffsets) : ArrayAttr(),
+      offsets.empty() ? ArrayAttr() : makeExtentsAttr(context, rowOffsets),
       whole ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(innerOffsets), ValueRange{},
       DenseI64ArrayAttr());
 }

@@ -61,8 +61,11 @@ static void fold(GenericOp op, unsigned i, GenericOp move) {
   SmallVector<Attribute> lists;
   bool any = false;
   for (unsigned j = 0; j < op.getInputs().size(); ++j) {
+    // Offsets of 0 stay where a slice made them: they say that the input may be
+    // longer than what is read of it.
+    bool slices = j != i || !innerOffsets.empty() || !outerOffsets.empty();
     SmallVector<ExtentAttr> list = j == i ? offsets : op.getInputOffsets(j);
-    if (llvm::all_of(list, [&](ExtentAttr e) { return e == zero; }))
+    if (!slices)
       list.clear();
     any |= !list.empty();
     lists.push_back(makeExtentsAttr(context, list));

@@ -34,7 +34,8 @@ def Ragged_ScheduleOp : Ragged_Op<"schedule", [Symbol, IsolatedFromAbove, Single
 class Ragged_ScheduleStepOp<string mnemonic, list<Trait> traits = []>
     : Ragged_Op<mnemonic, traits # [HasParent<"ScheduleOp">]>;
 
-def Ragged_TableOp : Ragged_ScheduleStepOp<"table", [Pure]> {
+// Not pure: results of the signature refer to tables by number.
+def Ragged_TableOp : Ragged_ScheduleStepOp<"table"> {
   let summary = "a structure table";
   let description = [{
     `extent`, `offsets`: of an extent over a path. `base`: first rows of argument `arg`. `parent`: of a path. `row_splits`:

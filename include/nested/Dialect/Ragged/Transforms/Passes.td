@@ -27,6 +27,20 @@ def RaggedInlineCalls : Pass<"ragged-inline-calls", "::mlir::ModuleOp"> {
   }];
 }
 
+def RaggedAbsorbStructure : Pass<"ragged-absorb-structure", "::mlir::func::FuncOp"> {
+  let summary = "structure given as dense arguments becomes ragged arguments";
+  let description = [{
+    A program may take lengths (`tensor<?xi64>`), values (`tensor<?x128xf32>`) and partitions as
+    arguments and pack them itself. In the signature, values that are packed are a ragged argument,
+    and lengths are an argument that is structure alone: the caller gives lengths with both.
+    `ragged.with_lengths` becomes a pack of the values.
+
+    Guarantees: no entry argument is a dense tensor of dynamic shape.
+
+    (* example: test/Dialect/Ragged/Transforms/ragged-absorb-structure.mlir *)
+  }];
+}
+
 def RaggedUnifySymbols : Pass<"ragged-unify-symbols", "::mlir::func::FuncOp"> {
   let summary = "turn casts and slice bounds into checks at the entry";
   let description = [{

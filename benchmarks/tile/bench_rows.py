@@ -49,6 +49,7 @@ def main():
     parser.add_argument("--rows", type=int, default=4096)
     parser.add_argument("--seconds", type=float, default=1.5)
     parser.add_argument("--options", action="append")
+    parser.add_argument("--warm", action="store_true", help="with data in the cache")
     parser.add_argument("shapes", nargs="*")
     args = parser.parse_args()
     shapes = args.shapes or [
@@ -75,7 +76,7 @@ def main():
                 return flops
 
             calls[options or "default"] = call
-        for name, (seconds, share) in bench_pair.best_of(calls, peak, args.seconds).items():
+        for name, (seconds, share) in bench_pair.best_of(calls, peak, args.seconds, args.warm).items():
             rate = 2 * args.rows * depth * columns / seconds * 1e-9
             print(f"{text:10} {name:20} {seconds * 1e3:8.3f} ms {rate:6.1f} GF/s {share:6.1%} of peak")
             sys.stdout.flush()

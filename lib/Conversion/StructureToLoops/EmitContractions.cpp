@@ -87,9 +87,7 @@ TileEmitter::choosePanels(const TileGroup &group, int64_t &blockRows) const {
   return panels;
 }
 
-/// Rows that are far apart fall into few sets of the cache.
-static constexpr int64_t kPackedStride = 1024;
-
+/// Rows that are far apart fall into few sets of the cache and on many pages.
 Value TileEmitter::packedOperand(linalg::GenericOp op, const Panels &panels) {
   RowContraction shape = *matchRowContraction(op);
   OpOperand &operand = op->getOpOperand(shape.sharedOperand);
@@ -101,7 +99,7 @@ Value TileEmitter::packedOperand(linalg::GenericOp op, const Panels &panels) {
   int64_t columns = type.getDimSize(transposed ? 0 : 1);
   int64_t depth = type.getDimSize(transposed ? 1 : 0);
   int64_t bytes = columns * llvm::divideCeil(bitsOf(type), 8);
-  if (!transposed && (bytes < kPackedStride || columns == panels.width))
+  if (!transposed && (bytes < options.packStride || columns == panels.width))
     return nullptr;
   Value &result = packed[{operand.get().getAsOpaquePointer(), transposed,
                           panels.begin, panels.width}];
@@ -139,9 +137,8 @@ Value TileEmitter::packedOperand(linalg::GenericOp op, const Panels &panels) {
       rewriter, loc, RankedTensorType::get(expanded, element), slice, groups);
   Value empty = tensor::EmptyOp::create(
       rewriter, loc, {panels.count(), depth, panels.width}, element);
-  SmallVector<AffineMap> maps{
-      AffineMap::get(3, 0, from, rewriter.getContext()),
-      rewriter.getMultiDimIdentityMap(3)};
+  SmallVector<AffineMap> maps{AffineMap::get(3, 0, from, rewriter.getContext()),
+                              rewriter.getMultiDimIdentityMap(3)};
   SmallVector<utils::IteratorType> iterators(3, utils::IteratorType::parallel);
   result = linalg::GenericOp::create(
                rewriter, loc, empty.getType(), source, empty, maps, iterators,
@@ -223,10 +220,10 @@ void TileEmitter::emitSums(Frame &frame, SmallVector<linalg::GenericOp> ops,
       };
       SmallVector<Value> inputs{operand(sum.shape.rowsOperand)};
       if (Value packed = packedOperand(sum.op, panels))
-        inputs.push_back(extractSlice(
-            inner, loc, packed,
-            {DimRange::at(panel), DimRange::part(indices[0], 1),
-             DimRange::all(inner, panels.width)}));
+        inputs.push_back(
+            extractSlice(inner, loc, packed,
+                         {DimRange::at(panel), DimRange::part(indices[0], 1),
+                          DimRange::all(inner, panels.width)}));
       else
         inputs.push_back(operand(sum.shape.sharedOperand));
       auto product =
@@ -297,8 +294,8 @@ SmallVector<Value> TileEmitter::emitPanels(const TileGroup &group,
       height);
 
   auto columnOf = [&](OpBuilder &b, Value index) -> Value {
-    Value first = arith::MulIOp::create(b, loc, index,
-                                        constant(b, panels.width));
+    Value first =
+        arith::MulIOp::create(b, loc, index, constant(b, panels.width));
     if (panels.begin == 0)
       return first;
     return arith::AddIOp::create(b, loc, first, constant(b, panels.begin));

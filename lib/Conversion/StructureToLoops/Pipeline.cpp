@@ -22,6 +22,7 @@ void nested::buildStructureToLoops(OpPassManager &pm,
     body.vectorBits = options.vectorBits;
     body.blockRows = options.blockRows;
     body.blockColumns = options.blockColumns;
+    body.packStride = options.packStride;
     function.addPass(createTileBody(body));
     TileColumnsOptions columns;
     columns.vectorBits = options.vectorBits;

@@ -325,7 +325,7 @@ LogicalResult TileBody::lower(IRRewriter &rewriter, scf::ForOp loop) {
   FailureOr<TileGraph> graph = TileGraph::build(loop, tile->rows);
   if (failed(graph))
     return failure();
-  BlockOptions options{vectorBits, blockRows, blockColumns};
+  BlockOptions options{vectorBits, blockRows, blockColumns, packStride};
   TileEmitter emitter(rewriter, loop, tile->live, *graph, options);
   if (failed(emitter.run()))
     return failure();

@@ -104,13 +104,11 @@ private:
 
 } // namespace
 
-/// What the op writes the result into.
-static Value initOf(OpResult result) {
-  if (auto store = dyn_cast<StoreOp>(result.getOwner()))
-    return store.getDest();
-  return cast<linalg::GenericOp>(result.getOwner())
-      .getDpsInitOperand(result.getResultNumber())
-      ->get();
+/// What the op writes its results into.
+static SmallVector<Value> initsOf(Operation *op) {
+  if (auto store = dyn_cast<StoreOp>(op))
+    return {store.getDest()};
+  return llvm::to_vector(cast<linalg::GenericOp>(op).getDpsInits());
 }
 
 SmallVector<std::pair<Value, Value>> ColumnLoops::run() {
@@ -121,7 +119,7 @@ SmallVector<std::pair<Value, Value>> ColumnLoops::run() {
             return !llvm::is_contained(group, user);
           })) {
         results.push_back(result);
-        inits.push_back(initOf(result));
+        inits.push_back(initsOf(op)[result.getResultNumber()]);
       }
   }
   SmallVector<Value> values = emitLoop(b, 0, inits);
@@ -146,13 +144,13 @@ SmallVector<Value> ColumnLoops::emitLoop(OpBuilder &builder, unsigned dim,
   if (full > chunk) {
     Value begin = arith::ConstantIndexOp::create(builder, loc, 0);
     Value end = arith::ConstantIndexOp::create(builder, loc, full);
-    values = buildLoop(
-        builder, loc, begin, end, chunk, args,
-        [&](OpBuilder &inner, Value index, ValueRange carried) {
-          ranges[dim] =
-              chunk == 1 ? DimRange::at(index) : DimRange::part(index, chunk);
-          return emitLoop(inner, dim + 1, carried);
-        });
+    values = buildLoop(builder, loc, begin, end, chunk, args,
+                       [&](OpBuilder &inner, Value index, ValueRange carried) {
+                         ranges[dim] = chunk == 1
+                                           ? DimRange::at(index)
+                                           : DimRange::part(index, chunk);
+                         return emitLoop(inner, dim + 1, carried);
+                       });
   } else {
     ranges[dim] = DimRange::part(builder.getIndexAttr(0), chunk);
     values = emitLoop(builder, dim + 1, values);
@@ -247,8 +245,8 @@ SmallVector<int64_t> TileColumns::domainOf(Operation *op) const {
   return extents;
 }
 
-/// LLVM takes vectors apart into scalars that live across blocks and are neither
-/// shorter than a register nor a power of two long.
+/// LLVM takes vectors apart into scalars that live across blocks and are
+/// neither shorter than a register nor a power of two long.
 bool TileColumns::isWhole(int64_t extent) const {
   return extent <= getLanes() || llvm::isPowerOf2_64(extent);
 }
@@ -330,6 +328,14 @@ void TileColumns::cutBlock(IRRewriter &rewriter, Block &block) {
              generic.getMatchingIndexingMap(&use).isIdentity();
     });
   };
+  // Whether one op of the two overwrites, chunk by chunk, what the other reads.
+  auto overwrites = [&](Operation *writer, Operation *reader) {
+    for (Value init : initsOf(writer))
+      if (!init.getDefiningOp<tensor::EmptyOp>() &&
+          llvm::is_contained(reader->getOperands(), init))
+        return true;
+    return false;
+  };
   auto close = [&](Operation *before) {
     if (group.empty())
       return;
@@ -349,7 +355,10 @@ void TileColumns::cutBlock(IRRewriter &rewriter, Block &block) {
         close(&op);
       continue;
     }
-    if (!group.empty() && !canJoin(&op))
+    if (!group.empty() &&
+        (!canJoin(&op) || llvm::any_of(group, [&](Operation *other) {
+          return overwrites(&op, other) || overwrites(other, &op);
+        })))
       close(&op);
     if (group.empty())
       domain = extents;

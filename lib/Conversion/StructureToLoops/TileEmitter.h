@@ -26,6 +26,8 @@ struct BlockOptions {
   int64_t vectorBits = 512;
   int64_t rows = 0;
   int64_t columns = 0;
+  /// Bytes between rows of a shared operand from which on it is packed.
+  int64_t packStride = 256;
 };
 
 /// Replaces the ops of a tile loop's body by loops.
@@ -70,9 +72,10 @@ private:
   mlir::LogicalResult emitContractions(const TileGroup &group);
   llvm::SmallVector<Panels> choosePanels(const TileGroup &group,
                                          int64_t &blockRows) const;
-  llvm::SmallVector<mlir::Value>
-  emitPanels(const TileGroup &group, int64_t blockRows,
-             llvm::ArrayRef<mlir::Value> results, mlir::ValueRange inits);
+  llvm::SmallVector<mlir::Value> emitPanels(const TileGroup &group,
+                                            int64_t blockRows,
+                                            llvm::ArrayRef<mlir::Value> results,
+                                            mlir::ValueRange inits);
   llvm::SmallVector<mlir::Value>
   emitBlock(mlir::OpBuilder &b, const TileGroup &group, DimRanges block,
             llvm::ArrayRef<mlir::Value> results, mlir::ValueRange args);

@@ -247,8 +247,15 @@ LogicalResult TileGraph::classifyGeneric(linalg::GenericOp op) {
     kinds[op] = NodeKind::Splat;
     return success();
   }
+  auto isTile = [&](Value value) {
+    Operation *node = definingNode(value);
+    NodeKind kind = node ? kindOf(node) : NodeKind::Prologue;
+    return kind == NodeKind::Load || kind == NodeKind::View ||
+           kind == NodeKind::Row || kind == NodeKind::Contraction;
+  };
   bool usesTile = llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
-    return isTileOperand(operand) && definingNode(operand.get());
+    return isTile(operand.get()) ||
+           (isTileOperand(operand) && definingNode(operand.get()));
   });
   bool usedAsTile = llvm::any_of(
       op->getUses(), [&](OpOperand &use) { return isTileOperand(use); });
@@ -278,10 +285,7 @@ LogicalResult TileGraph::classifyGeneric(linalg::GenericOp op) {
                << operand.getOperandNumber();
     if (!tile && op.isDpsInit(&operand))
       return op.emitOpError("has a result without rows");
-    if (!tile && definingNode(operand.get()) &&
-        kindOf(definingNode(operand.get())) != NodeKind::Prologue &&
-        kindOf(definingNode(operand.get())) != NodeKind::Other &&
-        kindOf(definingNode(operand.get())) != NodeKind::Splat)
+    if (!tile && isTile(operand.get()))
       return op.emitOpError("is not row-independent: operand ")
              << operand.getOperandNumber() << " is a tile but not read by row";
   }

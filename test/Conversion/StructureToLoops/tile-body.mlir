@@ -1,4 +1,4 @@
-// RUN: nested-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(tile-body{mr=4 np=32}))' | FileCheck %s
+// RUN: nested-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(tile-body{mr=4 np=32 pack-stride=1024}))' | FileCheck %s
 
 // A row loop for the load, a register block with its epilogue, a row loop for the store.
 

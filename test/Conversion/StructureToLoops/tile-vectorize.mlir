@@ -1,4 +1,4 @@
-// RUN: nested-opt %s --pass-pipeline='builtin.module(func.func(tile-vectorize))' | FileCheck %s
+// RUN: nested-opt %s --pass-pipeline='builtin.module(func.func(tile-vectorize,canonicalize))' | FileCheck %s
 
 // Accumulators are carried as vectors, slices are read and written in place.
 

@@ -31,6 +31,10 @@ struct TileOptions : mlir::PassPipelineOptions<TileOptions> {
   Option<int64_t> blockColumns{
       *this, "np", llvm::cl::desc("Columns of a register block (0: choose)"),
       llvm::cl::init(0)};
+  Option<int64_t> packStride{
+      *this, "pack-stride",
+      llvm::cl::desc("Pack weights whose rows are this many bytes apart"),
+      llvm::cl::init(256)};
 };
 
 /// From kernels of the structure phase to kernels of the loops phase: scf,

@@ -40,7 +40,9 @@ def TileBody : Pass<"tile-body", "::mlir::func::FuncOp"> {
     Option<"vectorBits", "vector-bits", "int64_t", "512", "Width of a vector register">,
     Option<"blockRows", "mr", "int64_t", "0", "Rows of a register block (0: by vector-bits)">,
     Option<"blockColumns", "np", "int64_t", "0",
-           "Columns of a register block, over all contractions of a group (0: by vector-bits)">
+           "Columns of a register block, over all contractions of a group (0: by vector-bits)">,
+    Option<"packStride", "pack-stride", "int64_t", "256",
+           "Copy shared operands into panels when their rows are at least this many bytes apart">
   ];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",

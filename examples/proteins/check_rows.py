@@ -68,7 +68,8 @@ def compare(name, sequence, rows, singles, pairs, weights):
                 largest[kind] = max(largest[kind], float(np.max(np.abs(want))))
                 errors.append((kind, np.max(np.abs(got[chunk] - want))))
         if time.monotonic() - begin > 2 and chunk is not chunks[-1]:
-            print(f"  {name}: {chunk.stop} of {len(rows)} rows", file=sys.stderr)
+            end = "\r" if sys.stderr.isatty() else "\n"
+            print(f"  {name}: {chunk.stop} of {len(rows)} rows ", end=end, file=sys.stderr)
             begin = time.monotonic()
     ratios = [error / largest[kind] for kind, error in errors]
     return float(np.max(ratios, initial=0.0))  # NaN if any is

@@ -5,6 +5,7 @@
 usage: demo_errors.py BUILD_DIR     (after scripts/demo --build-dir BUILD_DIR)
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -101,6 +102,20 @@ def main():
     expect("unknown option", run("--fast"), 1, ["unknown option '--fast'"])
     expect("no value", run("--rows"), 1, ["--rows expects a value"])
     expect("bad number", run("--threads", "0"), 1, ["--threads expects a number from 1"])
+
+    # The check itself: one number changed by more than rounding, and a cut file.
+    checker = Path(__file__).resolve().parents[2] / "examples" / "proteins" / "check_rows.py"
+    environment = os.environ | {"PYTHONPATH": str(build / "python")}
+    rows = bytearray((demo / "rows.bin").read_bytes())
+    for name, change, message in (("changed", 0x3F, "check_rows: wrong: "), ("cut", None, "trunc")):
+        if change is None:
+            del rows[-3:]
+        else:
+            rows[-1] = change if rows[-1] != change else 0xBF
+        cut.write_bytes(rows)
+        command = [sys.executable, checker, weights, cut]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment)
+        expect(name + " rows", (done.returncode, done.stdout + done.stderr), 1, [message])
 
     for path in folder.iterdir():
         path.unlink()

@@ -23,7 +23,6 @@ struct RaggedAbsorbStructure
 
 private:
   LogicalResult absorbLengths(BlockArgument arg);
-  LogicalResult absorbValues(BlockArgument arg);
 };
 } // namespace
 
@@ -61,26 +60,23 @@ LogicalResult RaggedAbsorbStructure::absorbLengths(BlockArgument arg) {
   return success();
 }
 
-/// Values that are only packed become the ragged argument that they are packed to.
-LogicalResult RaggedAbsorbStructure::absorbValues(BlockArgument arg) {
+/// Values that are only packed, in one way, become the ragged argument that they are
+/// packed to.
+static void absorbValues(BlockArgument arg) {
   Type type;
   for (Operation *user : arg.getUsers()) {
     auto pack = dyn_cast<PackOp>(user);
     if (!pack || (type && pack.getType() != type))
-      return emitError(arg.getLoc())
-             << "expected an argument of type " << arg.getType()
-             << " to be packed, with one partition, and not used otherwise";
+      return;
     type = pack.getType();
   }
   if (!type)
-    return emitError(arg.getLoc())
-           << "expected an argument of type " << arg.getType() << " to be packed";
+    return;
   for (Operation *user : llvm::make_early_inc_range(arg.getUsers())) {
     user->getResult(0).replaceAllUsesWith(arg);
     user->erase();
   }
   arg.setType(type);
-  return success();
 }
 
 void RaggedAbsorbStructure::runOnOperation() {
@@ -94,8 +90,8 @@ void RaggedAbsorbStructure::runOnOperation() {
         failed(absorbLengths(arg)))
       return signalPassFailure();
   for (BlockArgument arg : func.getArguments())
-    if (isDynamicTensor(arg.getType()) && failed(absorbValues(arg)))
-      return signalPassFailure();
+    if (isDynamicTensor(arg.getType()))
+      absorbValues(arg);
   func.setFunctionType(FunctionType::get(&getContext(),
                                          func.getBody().getArgumentTypes(),
                                          func.getResultTypes()));

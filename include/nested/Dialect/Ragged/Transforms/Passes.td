@@ -35,7 +35,8 @@ def RaggedAbsorbStructure : Pass<"ragged-absorb-structure", "::mlir::func::FuncO
     and lengths are an argument that is structure alone: the caller gives lengths with both.
     `ragged.with_lengths` becomes a pack of the values.
 
-    Guarantees: no entry argument is a dense tensor of dynamic shape.
+    Arguments of dynamic shape that are used in another way stay; only the reference interpreter runs
+    such programs.
 
     (* example: test/Dialect/Ragged/Transforms/ragged-absorb-structure.mlir *)
   }];

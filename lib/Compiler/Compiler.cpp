@@ -14,6 +14,7 @@
 #include "nested/Target/Error.h"
 #include "nested/Target/Link.h"
 #include "nested/Target/Object.h"
+#include "nested/Target/PTX.h"
 
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -58,7 +59,15 @@ Error nested::checkOptions(const CompileOptions &options) {
   if (options.optLevel > 3)
     return makeUserError("LLVM's optimizer has levels 0 to 3, but got " +
                          llvm::Twine(options.optLevel));
+  if (GPUSpec::isGPU(options.target))
+    return GPUSpec::parse(options.target).takeError();
   return TargetSpec::parse(options.target).takeError();
+}
+
+static Error makeNoGPUError(const CompileOptions &options) {
+  return makeUserError("target '" + options.target +
+                       "': artifacts and objects for GPUs are not supported "
+                       "yet; --emit=ptx prints the kernels");
 }
 
 static std::string print(ModuleOp module) {
@@ -152,6 +161,8 @@ static bool hasCode(ModuleOp module) {
 static Expected<Bytes> compileArtifact(ModuleOp module,
                                        const CompileOptions &options,
                                        Stopwatch &stopwatch) {
+  if (GPUSpec::isGPU(options.target))
+    return makeNoGPUError(options);
   Expected<TargetSpec> target = TargetSpec::parse(options.target);
   if (!target)
     return target.takeError();
@@ -235,17 +246,49 @@ Expected<Bytes> nested::lowerText(StringRef text, Phase phase,
   return withModule(
       text, options, report,
       [&](ModuleOp module, Stopwatch &stopwatch) -> Expected<Bytes> {
-        Expected<TargetSpec> target = TargetSpec::parse(options.target);
-        if (!target)
-          return target.takeError();
+        if (Error error = checkOptions(options))
+          return std::move(error);
         if (Error error = keepEntry(module, options.entry))
           return std::move(error);
-        if (phase == Phase::Object)
+        if (phase == Phase::Object) {
+          if (GPUSpec::isGPU(options.target))
+            return makeNoGPUError(options);
+          Expected<TargetSpec> target = TargetSpec::parse(options.target);
+          if (!target)
+            return target.takeError();
           return compileObject(module, *target, options, stopwatch);
+        }
         if (Error error = lower(module, phase, options, stopwatch))
           return std::move(error);
         std::string printed = print(module);
         return Bytes(printed.begin(), printed.end());
+      });
+}
+
+Expected<Bytes> nested::compileToDeviceCode(StringRef text, DeviceCode kind,
+                                            const CompileOptions &options,
+                                            CompileReport *report) {
+  return withModule(
+      text, options, report,
+      [&](ModuleOp module, Stopwatch &stopwatch) -> Expected<Bytes> {
+        Expected<GPUSpec> gpu = GPUSpec::parse(options.target);
+        if (!gpu)
+          return gpu.takeError();
+        if (Error error = keepEntry(module, options.entry))
+          return std::move(error);
+        if (Error error = lower(module, Phase::LLVM, options, stopwatch))
+          return std::move(error);
+        Bytes code;
+        for (auto kernels : module.getOps<gpu::GPUModuleOp>()) {
+          Expected<std::string> part = kind == DeviceCode::PTX
+                                           ? translateToPTX(kernels, *gpu)
+                                           : translateToDeviceIR(kernels, *gpu);
+          if (!part)
+            return part.takeError();
+          code.append(part->begin(), part->end());
+        }
+        stopwatch.lap("device code");
+        return code;
       });
 }
 

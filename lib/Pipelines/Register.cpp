@@ -13,6 +13,7 @@
 
 #include "nested/Conversion/KernelsToStructure/Passes.h"
 #include "nested/Conversion/LoopsToLLVM/Passes.h"
+#include "nested/Conversion/StructureToGPU/Passes.h"
 #include "nested/Conversion/StructureToLoops/Passes.h"
 #include "nested/Dialect/Ragged/IR/Ragged.h"
 #include "nested/Dialect/Ragged/Transforms/Passes.h"
@@ -23,7 +24,9 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 
 using namespace mlir;
 
@@ -32,7 +35,9 @@ void nested::registerCompilerDialects(DialectRegistry &registry) {
   mlir::registerAllExtensions(registry);
   registry.insert<ragged::RaggedDialect>();
   mlir::registerBuiltinDialectTranslation(registry);
+  mlir::registerGPUDialectTranslation(registry);
   mlir::registerLLVMDialectTranslation(registry);
+  mlir::registerNVVMDialectTranslation(registry);
 }
 
 void nested::registerAllNested(DialectRegistry &registry) {
@@ -40,8 +45,11 @@ void nested::registerAllNested(DialectRegistry &registry) {
   mlir::registerAllPasses();
   ragged::registerRaggedPasses();
   registerKernelsToStructurePasses();
+  registerStructureToGPUPasses();
+  registerGPUPipelines();
   registerStructureToLoopsPasses();
   registerTilePipeline();
   registerLoopsToLLVMPasses();
   registerPhasePipelines();
+  registerRaggedToNVVM();
 }

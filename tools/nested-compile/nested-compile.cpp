@@ -8,6 +8,7 @@
 #include "nested/Compiler/Compiler.h"
 #include "nested/Target/Artifact.h"
 #include "nested/Target/Error.h"
+#include "nested/Target/PTX.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -31,8 +32,10 @@ loads. An artifact as input is compiled again from the program inside.
   nested-compile block.mlir -o block.h                     a C array, to build in
   nested-compile block.mlir --emit=loops                   look at a phase
   nested-compile block.mlir --emit=loops | nested-compile - -o block.so
+  nested-compile block.mlir --target=cuda:sm_90a --emit=ptx  kernels for a GPU
 
-Phases: tensor, generic, kernels, structure, loops, llvm, object.
+Phases: tensor, generic, kernels, structure, loops, llvm, object. For a GPU also
+ptx and device-ir (LLVM IR); artifacts for GPUs are not supported yet.
 
 Exit codes: 0 done, 1 the program is wrong, 2 the command line is wrong, 3 the
 machine is in the way (a file, the disk, the processor), 4 an error of the
@@ -53,7 +56,8 @@ cl::opt<std::string>
 cl::opt<std::string>
     target("target", cl::value_desc("name"), cl::init("cpu"), cl::cat(category),
            cl::desc("cpu (this machine), cpu:NAME (x86-64, x86-64-v3, "
-                    "x86-64-v4, znver4, ...), cpu:aarch64, cpu:aarch64-NAME"));
+                    "x86-64-v4, znver4, ...), cpu:aarch64, cpu:aarch64-NAME, "
+                    "cuda:sm_80, cuda:sm_90a, ..."));
 cl::opt<std::string> emit("emit", cl::value_desc("phase"), cl::cat(category),
                           cl::desc("Stop at this phase and print the program"));
 cl::opt<std::string> entry("entry", cl::value_desc("name"), cl::cat(category),
@@ -79,6 +83,8 @@ enum class OutputKind { Artifact, Header, Text, Object };
 struct Job {
   OutputKind kind = OutputKind::Artifact;
   Phase phase = Phase::Object;
+  /// Instead of a phase.
+  std::optional<DeviceCode> device;
   std::string path;
 };
 
@@ -93,7 +99,16 @@ static Expected<Job> planJob() {
   Job job;
   job.path = output;
   StringRef extension = sys::path::extension(job.path);
-  if (!emit.empty()) {
+  if (emit == "ptx" || emit == "device-ir") {
+    if (!GPUSpec::isGPU(target))
+      return makeUserError("--emit=" + emit +
+                           " is for GPUs, but the target is '" + target +
+                           "'; give one like --target=cuda:sm_90a");
+    job.kind = OutputKind::Text;
+    job.device = emit == "ptx" ? DeviceCode::PTX : DeviceCode::LLVMIR;
+    if (job.path.empty())
+      job.path = "-";
+  } else if (!emit.empty()) {
     std::optional<Phase> phase = symbolizePhase(emit);
     if (!phase)
       return makeUserError("unknown phase '" + emit + "' in --emit; expected " +
@@ -206,8 +221,10 @@ int main(int argc, char **argv) {
   bool isArtifact =
       job->kind == OutputKind::Artifact || job->kind == OutputKind::Header;
   Expected<Bytes> result =
-      isArtifact ? compileToArtifact(*program, options, &report)
-                 : lowerText(*program, job->phase, options, &report);
+      job->device
+          ? compileToDeviceCode(*program, *job->device, options, &report)
+      : isArtifact ? compileToArtifact(*program, options, &report)
+                   : lowerText(*program, job->phase, options, &report);
   if (printTiming)
     printTimes(report);
   if (!result) {

@@ -86,6 +86,14 @@ llvm::Expected<Bytes> lowerText(llvm::StringRef text, Phase phase,
                                 const CompileOptions &options = {},
                                 CompileReport *report = nullptr);
 
+/// What can be had of the kernels for a GPU.
+enum class DeviceCode { LLVMIR, PTX };
+
+/// Compiles a program for the GPU that `options.target` names, to text.
+llvm::Expected<Bytes> compileToDeviceCode(llvm::StringRef text, DeviceCode kind,
+                                          const CompileOptions &options,
+                                          CompileReport *report = nullptr);
+
 /// Lowers a module in place to a phase other than `object`. Diagnostics go to
 /// the handlers of its context.
 llvm::Error lowerToPhase(mlir::ModuleOp module, Phase phase,

@@ -64,6 +64,9 @@ void buildPhases(mlir::OpPassManager &pm, Phase from, Phase to,
 /// Makes the builders known as `to-generic`, ..., and `loops-to-llvm`.
 void registerPhasePipelines();
 
+/// Makes the whole way to GPU code known as `ragged-to-nvvm`.
+void registerRaggedToNVVM();
+
 } // namespace nested
 
 #endif // NESTED_PIPELINES_PHASES_H

@@ -25,7 +25,8 @@ import numpy as np  # noqa: E402
 def load_peak(directory):
     library = os.path.join(directory, "peak.so")
     subprocess.run(
-        ["cc", "-O2", "-mavx512f", "-shared", "-fPIC", os.path.join(HERE, "peak.c"), "-o", library], check=True
+        ["cc", "-O2", "-mavx512f", "-shared", "-fPIC", os.path.join(HERE, "peak.c"), "-o", library],
+        check=True,
     )
     function = ctypes.CDLL(library).peak
     function.argtypes, function.restype = [ctypes.c_int64], ctypes.c_int64
@@ -100,6 +101,7 @@ def main():
 
         def caller(kernel, arrays=arrays, n=n):
             frame = kernel.frame(arrays)
+
             def call(_):
                 kernel(frame, 0, n, poison=False)
                 return 6 * n * n * 128 * 512
@@ -109,7 +111,9 @@ def main():
         best = best_of({k: caller(v) for k, v in kernels.items()}, peak, args.seconds)
         for name, (seconds, share) in best.items():
             rate = 6 * n * n * 128 * 512 / seconds * 1e-9
-            print(f"N={n:4} {name:24} {seconds * 1e3:9.3f} ms {rate:6.1f} GF/s {share:6.1%} of peak")
+            print(
+                f"N={n:4} {name:24} {seconds * 1e3:9.3f} ms {rate:6.1f} GF/s {share:6.1%} of peak"
+            )
             sys.stdout.flush()
 
 

@@ -53,7 +53,15 @@ def main():
     parser.add_argument("shapes", nargs="*")
     args = parser.parse_args()
     shapes = args.shapes or [
-        "384x128", "128x512", "512x128", "384x384", "128x128", "384x100", "64x64", "384x128t", "4096x64",
+        "384x128",
+        "128x512",
+        "512x128",
+        "384x384",
+        "128x128",
+        "384x100",
+        "64x64",
+        "384x128t",
+        "4096x64",
     ]
     directory = harness.workspace()
     peak = bench_pair.load_peak(directory)
@@ -67,7 +75,9 @@ def main():
             for s in [(args.rows, depth), (depth, columns), (columns,), (args.rows, columns)]
         )
         for i, options in enumerate(args.options or [""]):
-            library, scratch = harness.build(kernel.text(), directory, f"{kernel.name}_{i}", options)
+            library, scratch = harness.build(
+                kernel.text(), directory, f"{kernel.name}_{i}", options
+            )
             compiled = harness.Kernel(library, kernel.name, scratch[kernel.name])
             frame = compiled.frame([x, w, b, y])
 
@@ -76,9 +86,13 @@ def main():
                 return flops
 
             calls[options or "default"] = call
-        for name, (seconds, share) in bench_pair.best_of(calls, peak, args.seconds, args.warm).items():
+        for name, (seconds, share) in bench_pair.best_of(
+            calls, peak, args.seconds, args.warm
+        ).items():
             rate = 2 * args.rows * depth * columns / seconds * 1e-9
-            print(f"{text:10} {name:20} {seconds * 1e3:8.3f} ms {rate:6.1f} GF/s {share:6.1%} of peak")
+            print(
+                f"{text:10} {name:20} {seconds * 1e3:8.3f} ms {rate:6.1f} GF/s {share:6.1%} of peak"
+            )
             sys.stdout.flush()
 
 

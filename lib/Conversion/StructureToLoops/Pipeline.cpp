@@ -1,7 +1,7 @@
 //===- Pipeline.cpp - From the structure phase to loops -------------------===//
 //
-// Part of the nested project, under the Apache License v2.0 with LLVM
-// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,8 @@ void nested::buildStructureToLoops(OpPassManager &pm,
     TileColumnsOptions columns;
     columns.vectorBits = options.vectorBits;
     function.addPass(createTileColumns(columns));
-    function.addPass(createCanonicalizerPass());
+    // Not canonicalized before they are vectors: copies of rows would be folded
+    // into slices, and come back as copies of memrefs.
     function.addPass(createCSEPass());
     function.addPass(createTileVectorize());
     function.addPass(createCanonicalizerPass());

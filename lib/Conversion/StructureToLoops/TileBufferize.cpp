@@ -1,7 +1,7 @@
 //===- TileBufferize.cpp - Tensors of kernels as memrefs ------------------===//
 //
-// Part of the nested project, under the Apache License v2.0 with LLVM
-// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,10 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
 
 namespace nested {
 #define GEN_PASS_DEF_TILEBUFFERIZE
@@ -47,16 +50,40 @@ private:
   LogicalResult bufferizeKernel(IRRewriter &rewriter, func::FuncOp kernel);
 };
 
-/// Copies of buffers as loops over their elements; upstream would call into a
-/// library for those that are not contiguous.
+/// Copies of more elements than this are loops.
+constexpr int64_t kMaxVectorCopy = 512;
+
+/// Copies of buffers as vectors, or as loops over their elements; upstream
+/// would call into a library for those that are not contiguous. Copies of a
+/// buffer to itself, which two equal subviews leave, go away.
 void lowerCopies(IRRewriter &rewriter, func::FuncOp kernel) {
+  DominanceInfo dominance(kernel);
+  eliminateCommonSubExpressions(rewriter, dominance, kernel);
   SmallVector<memref::CopyOp> copies;
   kernel.walk([&](memref::CopyOp op) { copies.push_back(op); });
   for (memref::CopyOp op : copies) {
     rewriter.setInsertionPoint(op);
-    if (op.getSource() != op.getTarget())
-      linalg::CopyOp::create(rewriter, op.getLoc(), op.getSource(),
-                             op.getTarget());
+    Location loc = op.getLoc();
+    auto type = cast<MemRefType>(op.getSource().getType());
+    if (op.getSource() == op.getTarget()) {
+      rewriter.eraseOp(op);
+      continue;
+    }
+    if (type.getRank() > 0 && type.hasStaticShape() &&
+        type.getNumElements() <= kMaxVectorCopy) {
+      auto vector = VectorType::get(type.getShape(), type.getElementType());
+      Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
+      SmallVector<Value> indices(type.getRank(), zero);
+      SmallVector<bool> inBounds(type.getRank(), true);
+      Value padding =
+          ub::PoisonOp::create(rewriter, loc, type.getElementType());
+      Value value = vector::TransferReadOp::create(
+          rewriter, loc, vector, op.getSource(), indices, padding, inBounds);
+      vector::TransferWriteOp::create(rewriter, loc, value, op.getTarget(),
+                                      indices, inBounds);
+    } else {
+      linalg::CopyOp::create(rewriter, loc, op.getSource(), op.getTarget());
+    }
     rewriter.eraseOp(op);
   }
 }

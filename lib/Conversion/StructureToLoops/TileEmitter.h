@@ -1,7 +1,7 @@
 //===- TileEmitter.h - Loops for the groups of a tile program ---*- C++ -*-===//
 //
-// Part of the nested project, under the Apache License v2.0 with LLVM
-// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ struct BlockOptions {
   int64_t rows = 0;
   int64_t columns = 0;
   /// Bytes between rows of a shared operand from which on it is packed.
-  int64_t packStride = 256;
+  int64_t packStride = 2048;
 };
 
 /// Replaces the ops of a tile loop's body by loops.

@@ -1,7 +1,7 @@
 //===- Passes.h - From the structure phase to loops -------------*- C++ -*-===//
 //
-// Part of the nested project, under the Apache License v2.0 with LLVM
-// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ struct TileOptions : mlir::PassPipelineOptions<TileOptions> {
   Option<int64_t> packStride{
       *this, "pack-stride",
       llvm::cl::desc("Pack weights whose rows are this many bytes apart"),
-      llvm::cl::init(256)};
+      llvm::cl::init(2048)};
 };
 
 /// From kernels of the structure phase to kernels of the loops phase: scf,

@@ -41,7 +41,7 @@ def TileBody : Pass<"tile-body", "::mlir::func::FuncOp"> {
     Option<"blockRows", "mr", "int64_t", "0", "Rows of a register block (0: by vector-bits)">,
     Option<"blockColumns", "np", "int64_t", "0",
            "Columns of a register block, over all contractions of a group (0: by vector-bits)">,
-    Option<"packStride", "pack-stride", "int64_t", "256",
+    Option<"packStride", "pack-stride", "int64_t", "2048",
            "Copy shared operands into panels when their rows are at least this many bytes apart">
   ];
   let dependentDialects = [
@@ -109,8 +109,8 @@ def TileVectorize : Pass<"tile-vectorize", "::mlir::func::FuncOp"> {
 def TileBufferize : Pass<"tile-bufferize", "::mlir::ModuleOp"> {
   let summary = "Turn the tensors of kernels into memrefs";
   let description = [{
-    One-shot bufferization inside each kernel, then scalar loops for the linalg ops and
-    copies that are left.
+    One-shot bufferization inside each kernel, then scalar loops for the linalg ops
+    that are left, and vectors for the copies.
 
     Requires: tensors that come from memrefs of the caller are never written
     (`bufferization.to_tensor ... restrict`).
@@ -122,7 +122,7 @@ def TileBufferize : Pass<"tile-bufferize", "::mlir::ModuleOp"> {
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
-    "::mlir::vector::VectorDialect"
+    "::mlir::ub::UBDialect", "::mlir::vector::VectorDialect"
   ];
 }
 

@@ -49,26 +49,39 @@ def norm(c, dtype):
     inv, eps, one = k.constant(1.0 / c, dtype), k.constant(1e-5, dtype), k.constant(1.0, dtype)
     row, full = k.rows(()), k.rows((c,))
     total = k.generic(
-        ["ij", "i"], [(x, full, dtype)], (row, dtype), f"%y = arith.addf {{0}}, {{acc}} : {dtype}",
-        "j", k.fill(0.0, row, dtype),
+        ["ij", "i"],
+        [(x, full, dtype)],
+        (row, dtype),
+        f"%y = arith.addf {{0}}, {{acc}} : {dtype}",
+        "j",
+        k.fill(0.0, row, dtype),
     )
     d = k.generic(
-        ["ij", "i", "ij"], [(x, full, dtype), (total, row, dtype)], (full, dtype),
+        ["ij", "i", "ij"],
+        [(x, full, dtype), (total, row, dtype)],
+        (full, dtype),
         f"%m = arith.mulf {{1}}, {inv} : {dtype}\n%y = arith.subf {{0}}, %m : {dtype}",
     )
     square = k.generic(
-        ["ij", "i"], [(d, full, dtype)], (row, dtype),
+        ["ij", "i"],
+        [(d, full, dtype)],
+        (row, dtype),
         f"%m = arith.mulf {{0}}, {{0}} : {dtype}\n%y = arith.addf %m, {{acc}} : {dtype}",
-        "j", k.fill(0.0, row, dtype),
+        "j",
+        k.fill(0.0, row, dtype),
     )
     rstd = k.generic(
-        ["i", "i"], [(square, row, dtype)], (row, dtype),
+        ["i", "i"],
+        [(square, row, dtype)],
+        (row, dtype),
         f"%a = arith.mulf {{0}}, {inv} : {dtype}\n%b = arith.addf %a, {eps} : {dtype}\n"
         f"%c = math.sqrt %b : {dtype}\n%y = arith.divf {one}, %c : {dtype}",
     )
     y = k.generic(
-        ["ij", "i", "j", "ij"], [(d, full, dtype), (rstd, row, dtype), (gamma, (c,), dtype)],
-        (full, dtype), f"%m = arith.mulf {{0}}, {{1}} : {dtype}\n%y = arith.mulf %m, {{2}} : {dtype}",
+        ["ij", "i", "j", "ij"],
+        [(d, full, dtype), (rstd, row, dtype), (gamma, (c,), dtype)],
+        (full, dtype),
+        f"%m = arith.mulf {{0}}, {{1}} : {dtype}\n%y = arith.mulf %m, {{2}} : {dtype}",
     )
     k.store(y, (c,), dtype)
     X, G = values((ROWS, c), dtype), values(c, dtype)
@@ -93,19 +106,31 @@ def softmax(shape, dtype="f32"):
     full, row = k.rows(shape), k.rows(())
     low = k.constant(-1e30, dtype) and k.fill(-1e30, row, dtype)
     top = k.generic(
-        [letters, "i"], [(x, full, dtype)], (row, dtype),
-        f"%y = arith.maximumf {{0}}, {{acc}} : {dtype}", letters[1:], low,
+        [letters, "i"],
+        [(x, full, dtype)],
+        (row, dtype),
+        f"%y = arith.maximumf {{0}}, {{acc}} : {dtype}",
+        letters[1:],
+        low,
     )
     e = k.generic(
-        [letters, "i", letters], [(x, full, dtype), (top, row, dtype)], (full, dtype),
+        [letters, "i", letters],
+        [(x, full, dtype), (top, row, dtype)],
+        (full, dtype),
         f"%d = arith.subf {{0}}, {{1}} : {dtype}\n%y = math.exp %d : {dtype}",
     )
     total = k.generic(
-        [letters, "i"], [(e, full, dtype)], (row, dtype),
-        f"%y = arith.addf {{0}}, {{acc}} : {dtype}", letters[1:], k.fill(0.0, row, dtype),
+        [letters, "i"],
+        [(e, full, dtype)],
+        (row, dtype),
+        f"%y = arith.addf {{0}}, {{acc}} : {dtype}",
+        letters[1:],
+        k.fill(0.0, row, dtype),
     )
     y = k.generic(
-        [letters, "i", letters], [(e, full, dtype), (total, row, dtype)], (full, dtype),
+        [letters, "i", letters],
+        [(e, full, dtype), (total, row, dtype)],
+        (full, dtype),
         f"%y = arith.divf {{0}}, {{1}} : {dtype}",
     )
     k.store(y, shape, dtype)
@@ -141,16 +166,21 @@ def linear(depth, columns, dtype="f32", acc=None, transposed=False, tile=48, rel
             left, right = "%l", "%r"
         h = k.generic(
             ["ik", "jk" if transposed else "kj", "ij"],
-            [(x, k.rows((depth,)), dtype), (w, shape, dtype)], (full, acc),
+            [(x, k.rows((depth,)), dtype), (w, shape, dtype)],
+            (full, acc),
             f"{cast}%m = arith.mul{kind} {left}, {right} : {acc}\n"
-            f"%y = arith.add{kind} {{acc}}, %m : {acc}", "k", zero,
+            f"%y = arith.add{kind} {{acc}}, %m : {acc}",
+            "k",
+            zero,
         )
     else:
         h = k.matmul(x, w, zero, tile, columns, depth, dtype)
     top = k.constant(0 if kind == "i" else 0.0, acc)
     clamp = f"%y = arith.max{'si' if kind == 'i' else 'imumf'} %s, {top} : {acc}"
     y = k.generic(
-        ["ij", "j", "ij"], [(h, full, acc), (b, (columns,), acc)], (full, acc),
+        ["ij", "j", "ij"],
+        [(h, full, acc), (b, (columns,), acc)],
+        (full, acc),
         f"%s = {add(acc)} {{0}}, {{1}} : {acc}\n{clamp}",
     )
     k.store(y, (columns,), acc)
@@ -159,12 +189,25 @@ def linear(depth, columns, dtype="f32", acc=None, transposed=False, tile=48, rel
     product = wide(X) @ wide(M) if kind == "f" else X.astype(TYPES[acc]) @ M.astype(TYPES[acc])
     want = np.maximum(product + wide(B), 0)
     Case(
-        "linear", k, [X, W, B], [((ROWS, columns), TYPES[acc])], [want],
+        "linear",
+        k,
+        [X, W, B],
+        [((ROWS, columns), TYPES[acc])],
+        [want],
         tolerance=tolerance_of(dtype),
     )
 
 
-for depth, columns in ((384, 128), (3, 5), (100, 100), (7, 1), (128, 36), (5, 47), (1, 16), (600, 300)):
+for depth, columns in (
+    (384, 128),
+    (3, 5),
+    (100, 100),
+    (7, 1),
+    (128, 36),
+    (5, 47),
+    (1, 16),
+    (600, 300),
+):
     linear(depth, columns)
 linear(64, 96, "f64")
 linear(33, 12, "f64")
@@ -185,8 +228,12 @@ def middle():
     w = k.shared((20, 40), "f32")
     full = k.rows((3, 40))
     h = k.generic(
-        ["isk", "kn", "isn"], [(x, k.rows((3, 20)), "f32"), (w, (20, 40), "f32")], (full, "f32"),
-        "%m = arith.mulf {0}, {1} : f32\n%y = arith.addf {acc}, %m : f32", "k", k.fill(0.0, full, "f32"),
+        ["isk", "kn", "isn"],
+        [(x, k.rows((3, 20)), "f32"), (w, (20, 40), "f32")],
+        (full, "f32"),
+        "%m = arith.mulf {0}, {1} : f32\n%y = arith.addf {acc}, %m : f32",
+        "k",
+        k.fill(0.0, full, "f32"),
     )
     y = k.generic(
         ["isn", "isn"], [(h, full, "f32")], (full, "f32"), "%y = arith.mulf {0}, {0} : f32"
@@ -204,12 +251,20 @@ def heads():
     full, scores = k.rows((4, 20)), k.rows((4, 4))
     product = "%m = arith.mulf {0}, {1} : f32\n%y = arith.addf {acc}, %m : f32"
     q = k.generic(
-        ["ik", "khn", "ihn"], [(x, k.rows((24,)), "f32"), (w, (24, 4, 20), "f32")], (full, "f32"),
-        product, "k", k.fill(0.0, full, "f32"),
+        ["ik", "khn", "ihn"],
+        [(x, k.rows((24,)), "f32"), (w, (24, 4, 20), "f32")],
+        (full, "f32"),
+        product,
+        "k",
+        k.fill(0.0, full, "f32"),
     )
     s = k.generic(
-        ["ihn", "ign", "ihg"], [(q, full, "f32"), (q, full, "f32")], (scores, "f32"),
-        product, "n", k.fill(0.0, scores, "f32"),
+        ["ihn", "ign", "ihg"],
+        [(q, full, "f32"), (q, full, "f32")],
+        (scores, "f32"),
+        product,
+        "n",
+        k.fill(0.0, scores, "f32"),
     )
     k.store(s, (4, 4), "f32")
     X, W = values((ROWS, 24), "f32"), values((24, 4, 20), "f32")
@@ -227,7 +282,9 @@ def residual():
     a = k.matmul(x, w, x, 48, 32, 32, "f32")
     k.matmul(v, w, x, 48, 32, 32, "f32")
     b = k.generic(
-        ["ij", "ij", "ij"], [(a, full, "f32"), (v, full, "f32")], (full, "f32"),
+        ["ij", "ij", "ij"],
+        [(a, full, "f32"), (v, full, "f32")],
+        (full, "f32"),
         "%y = arith.mulf {0}, {1} : f32",
     )
     c = k.matmul(b, w, b, 48, 32, 32, "f32")
@@ -247,7 +304,9 @@ def division():
     full = k.rows((24,))
     h = k.matmul(x, w, k.fill(0, full, "i64"), 48, 24, 8, "i64")
     y = k.generic(
-        ["ij", "ij"], [(h, full, "i64")], (full, "i64"),
+        ["ij", "ij"],
+        [(h, full, "i64")],
+        (full, "i64"),
         f"%n = arith.ori {{0}}, {k.constant(1, 'i64')} : i64\n%q = arith.divsi {k.constant(1000, 'i64')}, %n : i64\n"
         "%y = arith.addi %q, {0} : i64",
     )
@@ -266,12 +325,18 @@ def attention_gate():
     w = k.shared((16, 64), "f32")
     full, row = k.rows((64,)), k.rows(())
     total = k.generic(
-        ["ij", "i"], [(x, k.rows((16,)), "f32")], (row, "f32"), "%y = arith.addf {0}, {acc} : f32",
-        "j", k.fill(0.0, row, "f32"),
+        ["ij", "i"],
+        [(x, k.rows((16,)), "f32")],
+        (row, "f32"),
+        "%y = arith.addf {0}, {acc} : f32",
+        "j",
+        k.fill(0.0, row, "f32"),
     )
     h = k.matmul(x, w, k.fill(0.0, full, "f32"), 48, 64, 16, "f32")
     y = k.generic(
-        ["ij", "i", "ij"], [(h, full, "f32"), (total, row, "f32")], (full, "f32"),
+        ["ij", "i", "ij"],
+        [(h, full, "f32"), (total, row, "f32")],
+        (full, "f32"),
         "%y = arith.mulf {0}, {1} : f32",
     )
     k.store(y, (64,), "f32")
@@ -290,7 +355,12 @@ def scalars():
     k = Kernel("scalars")
     x = k.load((), "f32")
     row = k.rows(())
-    y = k.generic(["i", "i"], [(x, row, "f32")], (row, "f32"), "%e = math.exp {0} : f32\n%y = arith.addf %e, {0} : f32")
+    y = k.generic(
+        ["i", "i"],
+        [(x, row, "f32")],
+        (row, "f32"),
+        "%e = math.exp {0} : f32\n%y = arith.addf %e, {0} : f32",
+    )
     k.store(y, (), "f32")
     X = values((ROWS,), "f32")
     Case("rows", k, [X], [((ROWS,), np.float32)], [np.exp(wide(X)) + wide(X)])
@@ -302,7 +372,9 @@ def permuted(dtype):
     x = k.load((3, 20), dtype)
     full = k.rows((20, 3))
     y = k.generic(
-        ["iba", "iab"], [(x, k.rows((3, 20)), dtype)], (full, dtype),
+        ["iba", "iab"],
+        [(x, k.rows((3, 20)), dtype)],
+        (full, dtype),
         f"%p = linalg.index 1 : index\n%q = arith.index_cast %p : index to {dtype}\n"
         f"%y = arith.addi {{0}}, %q : {dtype}",
     )
@@ -321,10 +393,17 @@ def gathered():
     v = k.load((20,), "f32")
     w = k.shared((20, 20), "f32")
     full = k.rows((20,))
-    p = k.generic(["ij", "ij", "ij"], [(u, full, "f32"), (v, full, "f32")], (full, "f32"), "%y = arith.addf {0}, {1} : f32")
+    p = k.generic(
+        ["ij", "ij", "ij"],
+        [(u, full, "f32"), (v, full, "f32")],
+        (full, "f32"),
+        "%y = arith.addf {0}, {1} : f32",
+    )
     h = k.matmul(p, w, k.fill(0.0, full, "f32"), 48, 20, 20, "f32")
     y = k.generic(
-        ["ij", "ij", "ij", "ij"], [(h, full, "f32"), (u, full, "f32"), (p, full, "f32")], (full, "f32"),
+        ["ij", "ij", "ij", "ij"],
+        [(h, full, "f32"), (u, full, "f32"), (p, full, "f32")],
+        (full, "f32"),
         "%a = arith.mulf {0}, {1} : f32\n%y = arith.addf %a, {2} : f32",
     )
     k.store(y, (20,), "f32")
@@ -341,26 +420,41 @@ def shared_work():
     w = k.shared((16, 600), "f32")
     g = k.shared((16,), "f32")
     scaled = k.generic(
-        ["ab", "a", "ab"], [(w, (16, 600), "f32"), (g, (16,), "f32")], ((16, 600), "f32"),
+        ["ab", "a", "ab"],
+        [(w, (16, 600), "f32"), (g, (16,), "f32")],
+        ((16, 600), "f32"),
         "%y = arith.mulf {0}, {1} : f32",
     )
     full = k.rows((600,))
     y = k.matmul(x, scaled, k.fill(0.0, full, "f32"), 48, 600, 16, "f32")
     k.store(y, (600,), "f32")
     X, W, G = values((ROWS, 16), "f32"), values((16, 600), "f32"), values(16, "f32")
-    Case("rows", k, [X, W, G], [((ROWS, 600), np.float32)], [wide(X) @ (wide(W) * wide(G)[:, None])])
+    Case(
+        "rows", k, [X, W, G], [((ROWS, 600), np.float32)], [wide(X) @ (wide(W) * wide(G)[:, None])]
+    )
 
 
 def views():
     k = Kernel("views", tile=16)
     x = k.load((4, 6), "f32")
-    flat = k.emit(f"tensor.collapse_shape {x} [[0], [1, 2]] : {'tensor<16x4x6xf32>'} into tensor<16x24xf32>")
+    flat = k.emit(
+        f"tensor.collapse_shape {x} [[0], [1, 2]] : {'tensor<16x4x6xf32>'} into tensor<16x24xf32>"
+    )
     w = k.shared((24, 12), "f32")
     full = k.rows((12,))
     h = k.matmul(flat, w, k.fill(0.0, full, "f32"), 16, 12, 24, "f32")
-    part = k.emit(f"tensor.extract_slice {h}[0, 2] [16, 8] [1, 1] : tensor<16x12xf32> to tensor<16x8xf32>")
-    big = k.emit(f"tensor.expand_shape {part} [[0], [1, 2]] output_shape [16, 4, 2] : tensor<16x8xf32> into tensor<16x4x2xf32>")
-    y = k.generic(["iab", "iba"], [(big, k.rows((4, 2)), "f32")], (k.rows((2, 4)), "f32"), "%y = arith.addf {0}, {0} : f32")
+    part = k.emit(
+        f"tensor.extract_slice {h}[0, 2] [16, 8] [1, 1] : tensor<16x12xf32> to tensor<16x8xf32>"
+    )
+    big = k.emit(
+        f"tensor.expand_shape {part} [[0], [1, 2]] output_shape [16, 4, 2] : tensor<16x8xf32> into tensor<16x4x2xf32>"
+    )
+    y = k.generic(
+        ["iab", "iba"],
+        [(big, k.rows((4, 2)), "f32")],
+        (k.rows((2, 4)), "f32"),
+        "%y = arith.addf {0}, {0} : f32",
+    )
     k.store(y, (2, 4), "f32")
     X, W = values((ROWS, 4, 6), "f32"), values((24, 12), "f32")
     H = (wide(X).reshape(ROWS, 24) @ wide(W))[:, 2:10].reshape(ROWS, 4, 2)
@@ -393,21 +487,33 @@ def segment(shape, kind, dtype="f32"):
     parts = [wide(X[a:b]) for a, b in zip(starts, starts[1:])]
     if kind == "mean":
         k.fold(
-            [(x, full, dtype)], [(0.0, dtype)], [(shape, dtype)], flush, [(sizes, k.rows(()), "i64")],
+            [(x, full, dtype)],
+            [(0.0, dtype)],
+            [(shape, dtype)],
+            flush,
+            [(sizes, k.rows(()), "i64")],
             f"^bb0(%x: {dtype}, %a: {dtype}):\n%0 = arith.addf %a, %x : {dtype}\nragged.yield %0 : {dtype}",
             f"^bb0(%a: {dtype}, %n: i64):\n%0 = arith.sitofp %n : i64 to {dtype}\n"
             f"%1 = arith.divf %a, %0 : {dtype}\nragged.yield %1 : {dtype}",
         )
-        outputs, want = [((len(LENGTHS), *shape), TYPES[dtype])], [np.stack([p.mean(0) for p in parts])]
+        outputs, want = (
+            [((len(LENGTHS), *shape), TYPES[dtype])],
+            [np.stack([p.mean(0) for p in parts])],
+        )
     else:
         letters = "ijk"[: len(shape) + 1]
         number = k.generic(
-            ["i", letters], [(k.load((), "i64"), k.rows(()), "i64")], (full, "i64"),
+            ["i", letters],
+            [(k.load((), "i64"), k.rows(()), "i64")],
+            (full, "i64"),
             f"%y = arith.addi {{0}}, {k.constant(0, 'i64')} : i64",
         )
         k.fold(
-            [(x, full, dtype), (number, full, "i64")], [(-1e30, dtype), (-1, "i64")],
-            [(shape, dtype), (shape, "i64")], flush, [],
+            [(x, full, dtype), (number, full, "i64")],
+            [(-1e30, dtype), (-1, "i64")],
+            [(shape, dtype), (shape, "i64")],
+            flush,
+            [],
             f"^bb0(%x: {dtype}, %i: i64, %a: {dtype}, %b: i64):\n"
             f"%g = arith.cmpf ogt, %x, %a : {dtype}\n%0 = arith.select %g, %x, %a : {dtype}\n"
             f"%1 = arith.select %g, %i, %b : i64\nragged.yield %0, %1 : {dtype}, i64",
@@ -437,7 +543,14 @@ def main():
         name = case.kernel.name
         kernel = harness.Kernel(library, name, scratch[name])
         try:
-            harness.check(kernel, case.inputs, case.outputs, case.units, case.expected, tolerance=case.tolerance)
+            harness.check(
+                kernel,
+                case.inputs,
+                case.outputs,
+                case.units,
+                case.expected,
+                tolerance=case.tolerance,
+            )
         except SystemExit as problem:
             raise SystemExit(f"{name}: {problem}") from None
     print(f"{len(cases)} kernels: ok")

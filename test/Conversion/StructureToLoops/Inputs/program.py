@@ -118,7 +118,9 @@ class Kernel:
         kinds = ", ".join('"reduction"' if x in reduce else '"parallel"' for x in letters)
         names = [f"%x{i}" for i in range(len(inputs))]
         text = body.format(*names, acc="%acc")
-        arguments = ", ".join([f"{n}: {d}" for n, (_, _, d) in zip(names, inputs)] + [f"%acc: {dtype}"])
+        arguments = ", ".join(
+            [f"{n}: {d}" for n, (_, _, d) in zip(names, inputs)] + [f"%acc: {dtype}"]
+        )
         ins = ""
         if inputs:
             values = ", ".join(v for v, _, _ in inputs)

@@ -309,6 +309,11 @@ struct PhasePipelineOptions : public PassPipelineOptions<PhasePipelineOptions> {
 } // namespace
 
 void nested::registerPhasePipelines() {
+  PassPipelineRegistration<PhasePipelineOptions>(
+      "ragged-to-cpu", "From the tensor phase to the LLVM dialect of a CPU",
+      [](OpPassManager &pm, const PhasePipelineOptions &options) {
+        buildPhases(pm, Phase::Tensor, Phase::LLVM, options.get());
+      });
   static constexpr std::pair<StringLiteral, StringLiteral> kNames[] = {
       {"tensor-to-generic", "From the tensor phase to the generic phase"},
       {"generic-to-kernels", "From the generic phase to the kernels phase"},

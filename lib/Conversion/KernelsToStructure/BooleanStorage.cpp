@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A vector of i1 in memory is packed bits, a scalar i1 a byte: two views of one memory
-// would disagree. Tensors of a kernel hold bytes; regions compute with i1.
+// A vector of i1 in memory is packed bits, a scalar i1 a byte: two views of one
+// memory would disagree. Tensors of a kernel hold bytes; regions compute with
+// i1.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,8 +35,8 @@ static void storeAsByte(Value value) {
                       .clone(IntegerType::get(value.getContext(), 8)));
 }
 
-/// Elements that a region is given are bytes and are cut to i1; what it yields is
-/// extended again.
+/// Elements that a region is given are bytes and are cut to i1; what it yields
+/// is extended again.
 static void convertRegion(Region &region) {
   if (region.empty())
     return;
@@ -72,8 +73,10 @@ void nested::ragged::storeBooleansAsBytes(func::FuncOp func) {
       if (!value.getType().isInteger(1))
         return;
       OpBuilder b(op);
-      Value byte = arith::ExtUIOp::create(b, op->getLoc(), b.getI8Type(), value);
-      auto stored = linalg::FillOp::create(b, op->getLoc(), byte, fill.getOutputs()[0]);
+      Value byte =
+          arith::ExtUIOp::create(b, op->getLoc(), b.getI8Type(), value);
+      auto stored =
+          linalg::FillOp::create(b, op->getLoc(), byte, fill.getOutputs()[0]);
       fill.getResult(0).replaceAllUsesWith(stored.getResult(0));
       fill.erase();
       return;

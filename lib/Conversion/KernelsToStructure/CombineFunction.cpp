@@ -17,12 +17,11 @@ using namespace mlir;
 using namespace nested;
 using namespace nested::ragged;
 
-/// One accumulator more, filled with the neutral element: the batch without rows has
-/// no chunk, and its result is `finalize(init)` all the same (R5).
-FailureOr<EmittedKernel>
-nested::ragged::emitCombineFunction(OpBuilder &outer, TileReduceOp reduce, KernelOp kernel,
-                                    StringRef name, ScheduleBuilder &schedule,
-                                    Value partials, Value output) {
+/// One accumulator more, filled with the neutral element: the batch without
+/// rows has no chunk, and its result is `finalize(init)` all the same (R5).
+FailureOr<EmittedKernel> nested::ragged::emitCombineFunction(
+    OpBuilder &outer, TileReduceOp reduce, KernelOp kernel, StringRef name,
+    ScheduleBuilder &schedule, Value partials, Value output) {
   constexpr int64_t tileRows = 24;
   Location loc = reduce.getLoc();
   KernelSignature signature(outer, loc, name, schedule);
@@ -49,7 +48,8 @@ nested::ragged::emitCombineFunction(OpBuilder &outer, TileReduceOp reduce, Kerne
   // Totals over the batch are the same for every row.
   SmallVector<Value> aux;
   for (ExtentAttr extent : toExtents(reduce.getExtents())) {
-    Value total = ib.toI64(signature.getTotal(TableKey::makeOffsets(extent, path)));
+    Value total =
+        ib.toI64(signature.getTotal(TableKey::makeOffsets(extent, path)));
     Value empty = tensor::EmptyOp::create(b, loc, {tileRows}, b.getI64Type());
     aux.push_back(linalg::FillOp::create(b, loc, total, empty).getResult(0));
   }
@@ -58,7 +58,8 @@ nested::ragged::emitCombineFunction(OpBuilder &outer, TileReduceOp reduce, Kerne
       TableKey::makeOffsets(extent::product(loc.getContext(), space), path));
   Value chunks = ib.div(ib.add(rows, ib.sub(chunk, ib.constant(1))), chunk);
   Value none = ib.compare(arith::CmpIPredicate::eq, chunks, ib.constant(0));
-  // Without chunks the loop runs once, over one row that is the neutral element.
+  // Without chunks the loop runs once, over one row that is the neutral
+  // element.
   Value count = ib.max(chunks, ib.constant(1));
   Value step = ib.constant(tileRows);
   auto loop = scf::ForOp::create(
@@ -66,43 +67,49 @@ nested::ragged::emitCombineFunction(OpBuilder &outer, TileReduceOp reduce, Kerne
       [&](OpBuilder &body, Location l, Value tileStart, ValueRange args) {
         IndexBuilder tb(body, l);
         Value live = tb.min(tb.sub(count, tileStart), step);
-        Value flush = tensor::EmptyOp::create(body, l, {tileRows}, body.getIndexType());
+        Value flush =
+            tensor::EmptyOp::create(body, l, {tileRows}, body.getIndexType());
         auto flushes = scf::ForOp::create(
             body, l, tb.constant(0), live, tb.constant(1), ValueRange{flush},
             [&](OpBuilder &inner, Location il, Value r, ValueRange tensors) {
               IndexBuilder rb(inner, il);
-              Value last = rb.compare(arith::CmpIPredicate::eq,
-                                      rb.add(rb.add(tileStart, r), rb.constant(1)), count);
+              Value last = rb.compare(
+                  arith::CmpIPredicate::eq,
+                  rb.add(rb.add(tileStart, r), rb.constant(1)), count);
               Value unit = rb.select(last, rb.constant(0), rb.constant(-1));
-              scf::YieldOp::create(
-                  inner, il,
-                  tensor::InsertOp::create(inner, il, unit, tensors[0], ValueRange{r})
-                      .getResult());
+              scf::YieldOp::create(inner, il,
+                                   tensor::InsertOp::create(inner, il, unit,
+                                                            tensors[0],
+                                                            ValueRange{r})
+                                       .getResult());
             });
         SmallVector<int64_t> tileShape = {tileRows};
         llvm::append_range(tileShape, shape);
         auto tileType = RankedTensorType::get(tileShape, element);
-        // The partials buffer has at least one row allocated, so reading row 0 is safe
-        // even when it was not written; its value is then replaced.
-        Value loaded = TileLoadOp::create(body, l, tileType, source, tileStart, live);
-        SmallVector<AffineMap> maps(
-            2, AffineMap::getMultiDimIdentityMap(tileShape.size(), l.getContext()));
-        SmallVector<utils::IteratorType> iterators(tileShape.size(),
-                                                   utils::IteratorType::parallel);
+        // The partials buffer has at least one row allocated, so reading row 0
+        // is safe even when it was not written; its value is then replaced.
+        Value loaded =
+            TileLoadOp::create(body, l, tileType, source, tileStart, live);
+        SmallVector<AffineMap> maps(2, AffineMap::getMultiDimIdentityMap(
+                                           tileShape.size(), l.getContext()));
+        SmallVector<utils::IteratorType> iterators(
+            tileShape.size(), utils::IteratorType::parallel);
         Value empty = tensor::EmptyOp::create(body, l, tileShape, element);
-        Value tile =
-            linalg::GenericOp::create(
-                body, l, TypeRange{tileType}, ValueRange{loaded}, ValueRange{empty}, maps,
-                iterators,
-                [&](OpBuilder &inner, Location il, ValueRange x) {
-                  Value fallback = arith::ConstantOp::create(inner, il, neutral);
-                  Value value = arith::SelectOp::create(inner, il, none, fallback, x[0]);
-                  linalg::YieldOp::create(inner, il, value);
-                })
-                .getResult(0);
-        auto fold = TileFoldOp::create(body, l, TypeRange{tensorType}, ValueRange{tile},
-                                       ValueRange{args[0]}, ValueRange{init},
-                                       flushes.getResult(0), ValueRange{dest}, aux, live);
+        Value tile = linalg::GenericOp::create(
+                         body, l, TypeRange{tileType}, ValueRange{loaded},
+                         ValueRange{empty}, maps, iterators,
+                         [&](OpBuilder &inner, Location il, ValueRange x) {
+                           Value fallback =
+                               arith::ConstantOp::create(inner, il, neutral);
+                           Value value = arith::SelectOp::create(
+                               inner, il, none, fallback, x[0]);
+                           linalg::YieldOp::create(inner, il, value);
+                         })
+                         .getResult(0);
+        auto fold = TileFoldOp::create(body, l, TypeRange{tensorType},
+                                       ValueRange{tile}, ValueRange{args[0]},
+                                       ValueRange{init}, flushes.getResult(0),
+                                       ValueRange{dest}, aux, live);
         IRMapping mapping;
         // Constants of the tile program that the regions refer to.
         for (Region *region : {&reduce.getCombine(), &reduce.getFinalize()})
@@ -124,7 +131,8 @@ nested::ragged::emitCombineFunction(OpBuilder &outer, TileReduceOp reduce, Kerne
   EmittedKernel emitted;
   emitted.memrefs = llvm::to_vector(signature.getMemrefOperands());
   emitted.scalars = llvm::to_vector(signature.getScalarOperands());
-  emitted.rowTable = TableKey::makeOffsets(extent::product(loc.getContext(), space), path);
+  emitted.rowTable =
+      TableKey::makeOffsets(extent::product(loc.getContext(), space), path);
   emitted.errors = {};
   return emitted;
 }

@@ -13,95 +13,13 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "nested/Conversion/StructureToLoops/Passes.h"
 #include "nested/Conversion/LoopsToLLVM/Passes.h"
+#include "nested/Conversion/StructureToLoops/Passes.h"
 #include "nested/Dialect/Ragged/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace nested;
 using namespace nested::ragged;
-
-//===----------------------------------------------------------------------===//
-// KernelSignature
-//===----------------------------------------------------------------------===//
-
-KernelSignature::KernelSignature(OpBuilder &b, Location loc, StringRef name,
-                                 ScheduleBuilder &schedule)
-    : loc(loc), schedule(schedule) {
-  func = func::FuncOp::create(b, loc, name, b.getFunctionType({}, {}));
-  func->setAttr(kKernelAttr, b.getUnitAttr());
-  Block *body = func.addEntryBlock();
-  begin = body->addArgument(b.getIndexType(), loc);
-  end = body->addArgument(b.getIndexType(), loc);
-}
-
-Value KernelSignature::insertMemref(Value operand, Type type) {
-  Value arg = getBody()->insertArgument(memrefOperands.size(), type, loc);
-  memrefOperands.push_back(operand);
-  return arg;
-}
-
-Value KernelSignature::getTable(const TableKey &key) {
-  for (auto &[known, value] : tables)
-    if (known == key)
-      return value;
-  auto type = MemRefType::get({ShapedType::kDynamic},
-                              IntegerType::get(loc.getContext(), 64));
-  Value value = insertMemref(schedule.getTable(key), type);
-  tables.push_back({key, value});
-  return value;
-}
-
-Value KernelSignature::addBuffer(Value buffer, ArrayRef<int64_t> rowShape,
-                                 Type elementType) {
-  SmallVector<int64_t> shape = {ShapedType::kDynamic};
-  llvm::append_range(shape, rowShape);
-  return insertMemref(buffer, MemRefType::get(shape, getStorageType(elementType)));
-}
-
-Value KernelSignature::addDense(Value buffer, ArrayRef<int64_t> shape, Type elementType) {
-  return insertMemref(buffer, MemRefType::get(shape, getStorageType(elementType)));
-}
-
-Value KernelSignature::getErrorRecord() {
-  if (!errorRecord) {
-    // The last memref; what is asked for later is inserted before it.
-    auto type = MemRefType::get({ShapedType::kDynamic},
-                                IntegerType::get(loc.getContext(), 64));
-    errorRecord = getBody()->insertArgument(memrefOperands.size(), type, loc);
-  }
-  return errorRecord;
-}
-
-Value KernelSignature::getTotal(const TableKey &key) {
-  for (auto &[known, value] : totals)
-    if (known == key)
-      return value;
-  unsigned position = memrefOperands.size() + (errorRecord ? 1 : 0) + totals.size();
-  Value value = getBody()->insertArgument(position, IndexType::get(loc.getContext()), loc);
-  scalarOperands.push_back(schedule.getTable(key));
-  totals.push_back({key, value});
-  return value;
-}
-
-int64_t KernelSignature::addError(StringRef message) {
-  errors.push_back(message.str());
-  return errors.size();
-}
-
-ArrayAttr KernelSignature::getErrors(Builder &builder) const {
-  if (errors.empty())
-    return {};
-  SmallVector<StringRef> texts(errors.begin(), errors.end());
-  return builder.getStrArrayAttr(texts);
-}
-
-void KernelSignature::finish() {
-  OpBuilder b(loc.getContext());
-  b.setInsertionPointToEnd(getBody());
-  func::ReturnOp::create(b, loc);
-  func.setFunctionType(b.getFunctionType(getBody()->getArgumentTypes(), {}));
-}
 
 //===----------------------------------------------------------------------===//
 // One kernel
@@ -112,7 +30,8 @@ class KernelEmitter {
 public:
   KernelEmitter(OpBuilder &outer, KernelOp kernel, StringRef name,
                 ScheduleBuilder &schedule, ArrayRef<Value> outputs)
-      : kernel(kernel), loc(kernel.getLoc()), schedule(schedule), outputBuffers(outputs),
+      : kernel(kernel), loc(kernel.getLoc()), schedule(schedule),
+        outputBuffers(outputs),
         signature(outer, kernel.getLoc(), name, schedule),
         coordinates(kernel, signature), b(outer.getContext()),
         tileRows(kernel.getTile()) {
@@ -136,10 +55,13 @@ private:
   Value getSource(Value input, unsigned rowRank);
   unsigned addRowTensor(Type elementType, RowFunction compute);
   void emitEmptyUnits();
-  void emitFinalize(OpBuilder &at, TileReduceOp reduce, Value dest, Value unit, Value sample);
+  void emitFinalize(OpBuilder &at, TileReduceOp reduce, Value dest, Value unit,
+                    Value sample);
   void emitTileLoop();
-  void emitRows(OpBuilder &at, Value tileStart, Value live, RowPosition &position);
-  void emitBody(OpBuilder &at, Value tileStart, Value live, SmallVector<Value> &accumulators);
+  void emitRows(OpBuilder &at, Value tileStart, Value live,
+                RowPosition &position);
+  void emitBody(OpBuilder &at, Value tileStart, Value live,
+                SmallVector<Value> &accumulators);
   void countCosts(EmittedKernel &emitted);
   Value sharedTensor(Value input);
   Value getDenseMemref(Value value);
@@ -172,9 +94,12 @@ private:
 };
 } // namespace
 
-/// Whether the rows that a tile reads are the tile's own rows, one after the other.
+/// Whether the rows that a tile reads are the tile's own rows, one after the
+/// other.
 bool KernelEmitter::isPacked(TileReadOp read) {
-  Value input = kernel.getInputs()[cast<BlockArgument>(read.getSource()).getArgNumber() - 1];
+  Value input =
+      kernel.getInputs()[cast<BlockArgument>(read.getSource()).getArgNumber() -
+                         1];
   LogicalType type = LogicalType::of(input);
   if (schedule.getArgument(input) || type.path != toPath(kernel.getPath()) ||
       read.getOffsets() || !read.getStarts().empty())
@@ -186,19 +111,24 @@ Value KernelEmitter::getSource(Value source, unsigned rowRank) {
   Value &memref = sources[{source, rowRank}];
   if (memref)
     return memref;
-  Value input = kernel.getInputs()[cast<BlockArgument>(source).getArgNumber() - 1];
+  Value input =
+      kernel.getInputs()[cast<BlockArgument>(source).getArgNumber() - 1];
   LogicalType type = LogicalType::of(input);
   SmallVector<int64_t> rowShape;
   for (int64_t dim : ArrayRef(type.order).drop_front(rowRank))
     rowShape.push_back(*type.extents[dim].getConstant());
-  memref = signature.addBuffer(schedule.getBuffer(input), rowShape, type.elementType);
+  memref = signature.addBuffer(schedule.getBuffer(input), rowShape,
+                               type.elementType);
   return memref;
 }
 
 /// The row of the source that the tile reads for the row at `position`.
-Value KernelEmitter::rowNumber(OpBuilder &at, TileReadOp read, const RowPosition &position) {
+Value KernelEmitter::rowNumber(OpBuilder &at, TileReadOp read,
+                               const RowPosition &position) {
   IndexBuilder ib(at, loc);
-  Value input = kernel.getInputs()[cast<BlockArgument>(read.getSource()).getArgNumber() - 1];
+  Value input =
+      kernel.getInputs()[cast<BlockArgument>(read.getSource()).getArgNumber() -
+                         1];
   LogicalType type = LogicalType::of(input);
   Value sample = coordinates.getParent(at, type.path, position.sample);
   Value row = ib.constant(0);
@@ -209,31 +139,35 @@ Value KernelEmitter::rowNumber(OpBuilder &at, TileReadOp read, const RowPosition
             : ib.constant(cast<AffineConstantExpr>(expr).getValue());
     if (read.getOffsets())
       coordinate = ib.add(
-          coordinate,
-          coordinates.evaluate(at, toExtents(*read.getOffsets())[k], type.path, sample));
+          coordinate, coordinates.evaluate(at, toExtents(*read.getOffsets())[k],
+                                           type.path, sample));
     if (k != 0)
-      row = ib.mul(row, coordinates.evaluate(at, type.extents[type.order[k]], type.path,
-                                             sample));
+      row = ib.mul(row, coordinates.evaluate(at, type.extents[type.order[k]],
+                                             type.path, sample));
     row = ib.add(row, coordinate);
   }
   if (type.isDense())
     return row;
   if (std::optional<int64_t> arg = schedule.getArgument(input)) {
-    // An argument's base counts its own rows; static dims that became rows of the
-    // kernel are parts of them.
-    Value base = ib.load(signature.getTable(TableKey::makeBase(*arg, type.path)), sample);
-    for (unsigned k = type.getRaggedDims().size(); k < read.getMap().getNumResults(); ++k)
-      base = ib.mul(base, ib.constant(*type.extents[type.order[k]].getConstant()));
+    // An argument's base counts its own rows; static dims that became rows of
+    // the kernel are parts of them.
+    Value base = ib.load(
+        signature.getTable(TableKey::makeBase(*arg, type.path)), sample);
+    for (unsigned k = type.getRaggedDims().size();
+         k < read.getMap().getNumResults(); ++k)
+      base =
+          ib.mul(base, ib.constant(*type.extents[type.order[k]].getConstant()));
     return ib.add(base, row);
   }
   ExtentAttr rows = extent::product(at.getContext(), [&] {
     SmallVector<ExtentAttr> extents;
-    for (int64_t dim : ArrayRef(type.order).take_front(read.getMap().getNumResults()))
+    for (int64_t dim :
+         ArrayRef(type.order).take_front(read.getMap().getNumResults()))
       extents.push_back(type.extents[dim]);
     return extents;
   }());
-  Value base =
-      ib.load(signature.getTable(TableKey::makeOffsets(rows, type.path)), sample);
+  Value base = ib.load(
+      signature.getTable(TableKey::makeOffsets(rows, type.path)), sample);
   return ib.add(base, row);
 }
 
@@ -242,14 +176,15 @@ unsigned KernelEmitter::addRowTensor(Type elementType, RowFunction compute) {
   return rowTensors.size() - 1;
 }
 
-/// The table's row for the index of the row at `position`: checked, and 0 when it is
-/// wrong, which the error record then says.
+/// The table's row for the index of the row at `position`: checked, and 0 when
+/// it is wrong, which the error record then says.
 KernelEmitter::RowFunction KernelEmitter::lookupRow(TileLookupOp lookup) {
   auto read = lookup.getIndices().getDefiningOp<TileReadOp>();
   auto table = cast<RankedTensorType>(lookup.getTable().getType());
   std::string where = formatLocation(lookup.getLoc());
   std::string message = "index {value} is out of range for a table of " +
-                        std::to_string(table.getDimSize(0)) + " rows (row {row})";
+                        std::to_string(table.getDimSize(0)) +
+                        " rows (row {row})";
   if (!where.empty())
     message += " at " + where;
   Value indices = getSource(read.getSource(), read.getMap().getNumResults());
@@ -262,20 +197,25 @@ KernelEmitter::RowFunction KernelEmitter::lookupRow(TileLookupOp lookup) {
     Value raw = memref::LoadOp::create(at, loc, indices, from);
     if (!raw.getType().isInteger(64))
       raw = arith::ExtSIOp::create(at, loc, at.getI64Type(), raw);
-    Value limit = arith::ConstantIntOp::create(at, loc, table.getDimSize(0), 64);
+    Value limit =
+        arith::ConstantIntOp::create(at, loc, table.getDimSize(0), 64);
     // Unsigned: a negative index is out of range too.
-    Value inside = arith::CmpIOp::create(at, loc, arith::CmpIPredicate::ult, raw, limit);
-    Value outside = arith::XOrIOp::create(at, loc, inside,
-                                          arith::ConstantIntOp::create(at, loc, 1, 1));
+    Value inside =
+        arith::CmpIOp::create(at, loc, arith::CmpIPredicate::ult, raw, limit);
+    Value outside = arith::XOrIOp::create(
+        at, loc, inside, arith::ConstantIntOp::create(at, loc, 1, 1));
     // The first one that this worker meets is kept.
-    Value known = memref::LoadOp::create(at, loc, record, ValueRange{ib.constant(0)});
-    Value unset = arith::CmpIOp::create(at, loc, arith::CmpIPredicate::eq, known,
-                                        arith::ConstantIntOp::create(at, loc, 0, 64));
+    Value known =
+        memref::LoadOp::create(at, loc, record, ValueRange{ib.constant(0)});
+    Value unset =
+        arith::CmpIOp::create(at, loc, arith::CmpIPredicate::eq, known,
+                              arith::ConstantIntOp::create(at, loc, 0, 64));
     Value first = arith::AndIOp::create(at, loc, outside, unset);
     scf::IfOp::create(at, loc, first, [&](OpBuilder &then, Location l) {
       IndexBuilder tb(then, l);
       auto store = [&](int64_t word, Value value) {
-        memref::StoreOp::create(then, l, value, record, ValueRange{tb.constant(word)});
+        memref::StoreOp::create(then, l, value, record,
+                                ValueRange{tb.constant(word)});
       };
       store(1, raw);
       store(2, tb.toI64(row));
@@ -301,36 +241,38 @@ LogicalResult KernelEmitter::plan() {
       });
       getSource(read.getSource(), read.getMap().getNumResults());
       if (!onlyIndex && !isPacked(read))
-        rowTensorOf[&op] =
-            addRowTensor(index, [this, read](OpBuilder &at, const RowPosition &p, Value) {
+        rowTensorOf[&op] = addRowTensor(
+            index, [this, read](OpBuilder &at, const RowPosition &p, Value) {
               return rowNumber(at, read, p);
             });
     } else if (auto lookup = dyn_cast<TileLookupOp>(op)) {
       if (!lookup.getIndices().getDefiningOp<TileReadOp>())
-        return lookup.emitOpError("expected its indices to be read from memory");
-      if (cast<RankedTensorType>(lookup.getTable().getType()).getDimSize(0) == 0)
+        return lookup.emitOpError(
+            "expected its indices to be read from memory");
+      if (cast<RankedTensorType>(lookup.getTable().getType()).getDimSize(0) ==
+          0)
         return lookup.emitOpError("expected a table with at least one row");
       rowTensorOf[&op] = addRowTensor(index, lookupRow(lookup));
     } else if (auto coord = dyn_cast<TileCoordOp>(op)) {
       rowTensorOf[&op] =
-          addRowTensor(i64, [this, dim = coord.getDim()](OpBuilder &at, const RowPosition &p,
-                                                         Value) {
+          addRowTensor(i64, [this, dim = coord.getDim()](
+                                OpBuilder &at, const RowPosition &p, Value) {
             return IndexBuilder(at, loc).toI64(p.coordinates[dim]);
           });
     } else if (auto extentOp = dyn_cast<TileExtentOp>(op)) {
       rowTensorOf[&op] =
           addRowTensor(i64, [this, extent = extentOp.getExtent()](
                                 OpBuilder &at, const RowPosition &p, Value) {
-            return IndexBuilder(at, loc).toI64(
-                coordinates.evaluate(at, extent, coordinates.getPath(), p.sample));
+            return IndexBuilder(at, loc).toI64(coordinates.evaluate(
+                at, extent, coordinates.getPath(), p.sample));
           });
     } else if (auto reduce = dyn_cast<TileReduceOp>(op)) {
       if (kernel.getUnits() == UnitKind::Groups)
         for (ExtentAttr extent : toExtents(reduce.getExtents()))
           auxOf[&op].push_back(addRowTensor(
               i64, [this, extent](OpBuilder &at, const RowPosition &p, Value) {
-                return IndexBuilder(at, loc).toI64(
-                    coordinates.evaluate(at, extent, coordinates.getPath(), p.sample));
+                return IndexBuilder(at, loc).toI64(coordinates.evaluate(
+                    at, extent, coordinates.getPath(), p.sample));
               }));
     }
   }
@@ -339,7 +281,8 @@ LogicalResult KernelEmitter::plan() {
   for (auto [k, value] : llvm::enumerate(yield->getOperands())) {
     auto type = cast<RankedTensorType>(value.getType());
     auto reduce = value.getDefiningOp<TileReduceOp>();
-    ArrayRef<int64_t> rowShape = reduce ? type.getShape() : type.getShape().drop_front();
+    ArrayRef<int64_t> rowShape =
+        reduce ? type.getShape() : type.getShape().drop_front();
     Type element = type.getElementType();
     // Chunks leave accumulators, which are finalized later.
     if (reduce && kernel.getUnits() == UnitKind::Chunks)
@@ -360,8 +303,8 @@ LogicalResult KernelEmitter::plan() {
 //===----------------------------------------------------------------------===//
 
 /// `dest[unit] = finalize(init, extents of the sample)`, element by element.
-void KernelEmitter::emitFinalize(OpBuilder &at, TileReduceOp reduce, Value dest, Value unit,
-                                 Value sample) {
+void KernelEmitter::emitFinalize(OpBuilder &at, TileReduceOp reduce, Value dest,
+                                 Value unit, Value sample) {
   auto shape = cast<MemRefType>(dest.getType()).getShape().drop_front();
   IndexBuilder ib(at, loc);
   SmallVector<Value> lower, upper, step;
@@ -372,11 +315,13 @@ void KernelEmitter::emitFinalize(OpBuilder &at, TileReduceOp reduce, Value dest,
   }
   Block &finalize = reduce.getFinalize().front();
   IRMapping mapping;
-  Value init = arith::ConstantOp::create(at, loc, cast<TypedAttr>(reduce.getInit()[0]));
+  Value init =
+      arith::ConstantOp::create(at, loc, cast<TypedAttr>(reduce.getInit()[0]));
   mapping.map(finalize.getArgument(0), init);
   for (auto [k, extent] : llvm::enumerate(toExtents(reduce.getExtents())))
     mapping.map(finalize.getArgument(1 + k),
-                ib.toI64(coordinates.evaluate(at, extent, coordinates.getPath(), sample)));
+                ib.toI64(coordinates.evaluate(at, extent, coordinates.getPath(),
+                                              sample)));
   for (Operation &op : finalize.without_terminator()) {
     // Constants of the tile program that the region refers to.
     for (Value operand : op.getOperands())
@@ -400,8 +345,8 @@ void KernelEmitter::emitFinalize(OpBuilder &at, TileReduceOp reduce, Value dest,
                      });
 }
 
-/// R5: units without rows are not met by the loop over rows. All units of a sample
-/// have equally many.
+/// R5: units without rows are not met by the loop over rows. All units of a
+/// sample have equally many.
 void KernelEmitter::emitEmptyUnits() {
   if (folds.empty() || kernel.getUnits() != UnitKind::Groups ||
       coordinates.getUnitRows().isStatic())
@@ -409,7 +354,8 @@ void KernelEmitter::emitEmptyUnits() {
   IndexBuilder ib(b, loc);
   Value begin = signature.getBegin(), end = signature.getEnd();
   std::optional<TableKey> unitKey = coordinates.getUnitTable();
-  Value one = ib.constant(1), zero = ib.constant(0), from = begin, to = end, units;
+  Value one = ib.constant(1), zero = ib.constant(0), from = begin, to = end,
+        units;
   if (unitKey) {
     units = signature.getTable(*unitKey);
     from = ib.search(units, begin);
@@ -429,12 +375,13 @@ void KernelEmitter::emitEmptyUnits() {
             first = tb.max(tb.load(units, sample), begin);
             last = tb.min(tb.load(units, last), end);
           }
-          scf::ForOp::create(then, at, first, last, one, ValueRange{},
-                             [&](OpBuilder &inner, Location il, Value unit, ValueRange) {
-                               for (const Fold &fold : folds)
-                                 emitFinalize(inner, fold.reduce, fold.dest, unit, sample);
-                               scf::YieldOp::create(inner, il);
-                             });
+          scf::ForOp::create(
+              then, at, first, last, one, ValueRange{},
+              [&](OpBuilder &inner, Location il, Value unit, ValueRange) {
+                for (const Fold &fold : folds)
+                  emitFinalize(inner, fold.reduce, fold.dest, unit, sample);
+                scf::YieldOp::create(inner, il);
+              });
           scf::YieldOp::create(then, at);
         });
         scf::YieldOp::create(body, l);
@@ -455,10 +402,12 @@ void KernelEmitter::emitRows(OpBuilder &at, Value tileStart, Value live,
     state.clear();
   unsigned stateSize = state.size();
   for (RowTensor &each : rowTensors)
-    state.push_back(tensor::EmptyOp::create(at, loc, {tileRows}, each.elementType));
+    state.push_back(
+        tensor::EmptyOp::create(at, loc, {tileRows}, each.elementType));
   bool flushes = !folds.empty();
   if (flushes)
-    state.push_back(tensor::EmptyOp::create(at, loc, {tileRows}, at.getIndexType()));
+    state.push_back(
+        tensor::EmptyOp::create(at, loc, {tileRows}, at.getIndexType()));
   if (state.empty())
     return;
   auto loop = scf::ForOp::create(
@@ -472,14 +421,15 @@ void KernelEmitter::emitRows(OpBuilder &at, Value tileStart, Value live,
         if (needsPositions) {
           here.sample = args[0];
           here.coordinates.assign(args.begin() + 1, args.begin() + stateSize);
-          RowPosition after = coordinates.advance(body, here, row, lastRow, unitEnds);
+          RowPosition after =
+              coordinates.advance(body, here, row, lastRow, unitEnds);
           next.push_back(after.sample);
           llvm::append_range(next, after.coordinates);
         }
         for (auto [k, each] : llvm::enumerate(rowTensors)) {
           Value value = each.compute(body, here, row);
-          next.push_back(tensor::InsertOp::create(body, l, value, args[stateSize + k],
-                                                  ValueRange{r}));
+          next.push_back(tensor::InsertOp::create(
+              body, l, value, args[stateSize + k], ValueRange{r}));
         }
         if (flushes) {
           Value none = rb.constant(-1);
@@ -487,15 +437,17 @@ void KernelEmitter::emitRows(OpBuilder &at, Value tileStart, Value live,
             Value chunk = rb.constant(kernel.getChunk());
             Value following = rb.add(row, rb.constant(1));
             unit = rb.div(row, chunk);
-            Value full = rb.compare(arith::CmpIPredicate::eq, rb.rem(following, chunk),
-                                    rb.constant(0));
-            Value last = rb.compare(arith::CmpIPredicate::eq, following, lastRow);
+            Value full = rb.compare(arith::CmpIPredicate::eq,
+                                    rb.rem(following, chunk), rb.constant(0));
+            Value last =
+                rb.compare(arith::CmpIPredicate::eq, following, lastRow);
             unitEnds = arith::OrIOp::create(body, l, full, last);
           } else {
             unit = coordinates.getUnit(body, here);
           }
-          next.push_back(tensor::InsertOp::create(body, l, rb.select(unitEnds, unit, none),
-                                                  args.back(), ValueRange{r}));
+          next.push_back(
+              tensor::InsertOp::create(body, l, rb.select(unitEnds, unit, none),
+                                       args.back(), ValueRange{r}));
         }
         scf::YieldOp::create(body, l, next);
       });
@@ -510,19 +462,21 @@ void KernelEmitter::emitRows(OpBuilder &at, Value tileStart, Value live,
     flush = loop.getResults().back();
 }
 
-/// Memory of a dense operand: an argument of the function, or constant data of the
-/// module.
+/// Memory of a dense operand: an argument of the function, or constant data of
+/// the module.
 Value KernelEmitter::getDenseMemref(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   if (auto arg = dyn_cast<BlockArgument>(value))
-    return signature.addDense(schedule.getBuffer(kernel.getInputs()[arg.getArgNumber() - 1]),
-                              type.getShape(), type.getElementType());
+    return signature.addDense(
+        schedule.getBuffer(kernel.getInputs()[arg.getArgNumber() - 1]),
+        type.getShape(), type.getElementType());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(signature.getBody());
   auto constant = cast<arith::ConstantOp>(value.getDefiningOp());
   memref::GlobalOp global =
       schedule.getConstant(cast<DenseElementsAttr>(constant.getValue()), loc);
-  return memref::GetGlobalOp::create(b, loc, global.getType(), global.getSymName());
+  return memref::GetGlobalOp::create(b, loc, global.getType(),
+                                     global.getSymName());
 }
 
 Value KernelEmitter::sharedTensor(Value input) {
@@ -537,8 +491,10 @@ Value KernelEmitter::sharedTensor(Value input) {
     b.setInsertionPointAfter(global);
   else
     b.setInsertionPointToStart(signature.getBody());
-  auto stored = RankedTensorType::get(type.getShape(), getStorageType(type.getElementType()));
-  tensor = bufferization::ToTensorOp::create(b, loc, stored, memref, /*restrict=*/true);
+  auto stored = RankedTensorType::get(type.getShape(),
+                                      getStorageType(type.getElementType()));
+  tensor = bufferization::ToTensorOp::create(b, loc, stored, memref,
+                                             /*restrict=*/true);
   return tensor;
 }
 
@@ -573,14 +529,16 @@ void KernelEmitter::emitBody(OpBuilder &at, Value tileStart, Value live,
       if (std::optional<ArrayRef<int64_t>> inner = read.getInnerOffsets()) {
         // Part of each row: a view of the source.
         auto shape = cast<RankedTensorType>(type).getShape();
-        SmallVector<OpFoldResult> offsets = {at.getIndexAttr(0)}, sizes, strides;
+        SmallVector<OpFoldResult> offsets = {at.getIndexAttr(0)}, sizes,
+                                  strides;
         sizes.push_back(memref::DimOp::create(at, loc, source, 0).getResult());
         for (auto [k, offset] : llvm::enumerate(*inner)) {
           offsets.push_back(at.getIndexAttr(offset));
           sizes.push_back(at.getIndexAttr(shape[k + 1]));
         }
         strides.assign(offsets.size(), at.getIndexAttr(1));
-        source = memref::SubViewOp::create(at, loc, source, offsets, sizes, strides);
+        source =
+            memref::SubViewOp::create(at, loc, source, offsets, sizes, strides);
       }
       auto it = rowTensorOf.find(&op);
       if (it != rowTensorOf.end())
@@ -589,17 +547,19 @@ void KernelEmitter::emitBody(OpBuilder &at, Value tileStart, Value live,
                                          rowTensors[it->second].tensor, live)
                         .getResult());
       else if (isPacked(read))
-        mapping.map(read.getResult(), TileLoadOp::create(at, read.getLoc(), type, source,
-                                                         tileStart, live)
-                                          .getResult());
+        mapping.map(
+            read.getResult(),
+            TileLoadOp::create(at, read.getLoc(), type, source, tileStart, live)
+                .getResult());
     } else if (auto lookup = dyn_cast<TileLookupOp>(op)) {
       Value &memref = sources[{lookup.getTable(), 1}];
       if (!memref)
         memref = getDenseMemref(lookup.getTable());
       mapping.map(lookup.getResult(),
-                  TileGatherOp::create(at, lookup.getLoc(),
-                                       storageTensor(lookup.getResult().getType()), memref,
-                                       rowTensors[rowTensorOf[&op]].tensor, live)
+                  TileGatherOp::create(
+                      at, lookup.getLoc(),
+                      storageTensor(lookup.getResult().getType()), memref,
+                      rowTensors[rowTensorOf[&op]].tensor, live)
                       .getResult());
     } else if (isa<TileCoordOp, TileExtentOp>(op)) {
       mapping.map(op.getResult(0), rowTensors[rowTensorOf[&op]].tensor);
@@ -612,8 +572,9 @@ void KernelEmitter::emitBody(OpBuilder &at, Value tileStart, Value live,
         if (fold.reduce != reduce)
           continue;
         auto lowered = TileFoldOp::create(
-            at, reduce.getLoc(), TypeRange{accumulators[k].getType()}, ValueRange{input},
-            ValueRange{accumulators[k]}, ValueRange{accumulators[folds.size() + k]}, flush,
+            at, reduce.getLoc(), TypeRange{accumulators[k].getType()},
+            ValueRange{input}, ValueRange{accumulators[k]},
+            ValueRange{accumulators[folds.size() + k]}, flush,
             ValueRange{fold.dest}, aux, live);
         IRMapping regions(mapping);
         reduce.getCombine().cloneInto(&lowered.getCombine(), regions);
@@ -622,7 +583,8 @@ void KernelEmitter::emitBody(OpBuilder &at, Value tileStart, Value live,
         } else { // Finalized when the chunks are combined.
           OpBuilder::InsertionGuard guard(at);
           Type element = cast<TypedAttr>(reduce.getInit()[0]).getType();
-          Block *block = at.createBlock(&lowered.getFinalize(), {}, {element}, {loc});
+          Block *block =
+              at.createBlock(&lowered.getFinalize(), {}, {element}, {loc});
           YieldOp::create(at, loc, block->getArguments());
         }
         accumulators[k] = lowered.getResult(0);
@@ -635,20 +597,23 @@ void KernelEmitter::emitBody(OpBuilder &at, Value tileStart, Value live,
   Operation *yield = kernel.getBody().front().getTerminator();
   mapShared(*yield);
   for (auto &[k, memref] : stores)
-    TileStoreOp::create(at, loc, mapping.lookup(yield->getOperand(k)), memref, tileStart,
-                        live);
+    TileStoreOp::create(at, loc, mapping.lookup(yield->getOperand(k)), memref,
+                        tileStart, live);
 }
 
 void KernelEmitter::emitTileLoop() {
   IndexBuilder ib(b, loc);
-  // Accumulators are carried from tile to tile: rows of a unit may span several.
+  // Accumulators are carried from tile to tile: rows of a unit may span
+  // several.
   SmallVector<Value> inits;
   for (Fold &fold : folds) {
     auto type = cast<RankedTensorType>(fold.reduce.getResult(0).getType());
     auto neutral = cast<TypedAttr>(fold.reduce.getInit()[0]);
-    Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), neutral.getType());
+    Value empty =
+        tensor::EmptyOp::create(b, loc, type.getShape(), neutral.getType());
     Value constant = arith::ConstantOp::create(b, loc, neutral);
-    inits.push_back(linalg::FillOp::create(b, loc, constant, empty).getResult(0));
+    inits.push_back(
+        linalg::FillOp::create(b, loc, constant, empty).getResult(0));
   }
   SmallVector<Value> state;
   RowPosition start;
@@ -668,7 +633,8 @@ void KernelEmitter::emitTileLoop() {
         RowPosition position;
         if (needsPositions) {
           position.sample = args[0];
-          position.coordinates.assign(args.begin() + 1, args.begin() + positions);
+          position.coordinates.assign(args.begin() + 1,
+                                      args.begin() + positions);
         }
         emitRows(body, tileStart, live, position);
         SmallVector<Value> accumulators(args.begin() + positions, args.end());
@@ -685,8 +651,8 @@ void KernelEmitter::emitTileLoop() {
   loop->setAttr(kTileLoopAttr, b.getUnitAttr());
 }
 
-/// FLOPs and bytes of a row, for plans and remarks: formulas of what the program asks
-/// for, not of what caches make of it.
+/// FLOPs and bytes of a row, for plans and remarks: formulas of what the
+/// program asks for, not of what caches make of it.
 void KernelEmitter::countCosts(EmittedKernel &emitted) {
   for (Operation &op : kernel.getBody().front()) {
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
@@ -733,9 +699,9 @@ FailureOr<EmittedKernel> KernelEmitter::run() {
   return emitted;
 }
 
-FailureOr<EmittedKernel> nested::ragged::emitKernelFunction(OpBuilder &b, KernelOp kernel,
-                                                            StringRef name,
-                                                            ScheduleBuilder &schedule,
-                                                            ArrayRef<Value> outputs) {
+FailureOr<EmittedKernel>
+nested::ragged::emitKernelFunction(OpBuilder &b, KernelOp kernel,
+                                   StringRef name, ScheduleBuilder &schedule,
+                                   ArrayRef<Value> outputs) {
   return KernelEmitter(b, kernel, name, schedule, outputs).run();
 }

@@ -27,13 +27,14 @@ public:
   mlir::Value rem(mlir::Value x, mlir::Value y);
   mlir::Value min(mlir::Value x, mlir::Value y);
   mlir::Value max(mlir::Value x, mlir::Value y);
-  mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value x, mlir::Value y);
+  mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value x,
+                      mlir::Value y);
   mlir::Value select(mlir::Value condition, mlir::Value x, mlir::Value y);
   /// `table[i]` of a memref of i64.
   mlir::Value load(mlir::Value table, mlir::Value i);
   mlir::Value toI64(mlir::Value index);
-  /// The largest i in [0, size - 1) with `table[i] <= x`; the table begins with 0 and
-  /// does not decrease.
+  /// The largest i in [0, size - 1) with `table[i] <= x`; the table begins with
+  /// 0 and does not decrease.
   mlir::Value search(mlir::Value table, mlir::Value x);
 
 private:
@@ -41,8 +42,8 @@ private:
   mlir::Location loc;
 };
 
-/// Builds the function of a kernel: arguments appear as they are asked for, in the
-/// order memrefs, scalars, begin, end.
+/// Builds the function of a kernel: arguments appear as they are asked for, in
+/// the order memrefs, scalars, begin, end.
 class KernelSignature {
 public:
   KernelSignature(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef name,
@@ -65,12 +66,16 @@ public:
   /// Number of a message of the launch, from 1 on.
   int64_t addError(llvm::StringRef message);
 
-  /// Sets the function's type and adds the return; the launch's operands then are
-  /// those that were asked for.
+  /// Sets the function's type and adds the return; the launch's operands then
+  /// are those that were asked for.
   void finish();
   mlir::func::FuncOp getFunction() { return func; }
-  llvm::ArrayRef<mlir::Value> getMemrefOperands() const { return memrefOperands; }
-  llvm::ArrayRef<mlir::Value> getScalarOperands() const { return scalarOperands; }
+  llvm::ArrayRef<mlir::Value> getMemrefOperands() const {
+    return memrefOperands;
+  }
+  llvm::ArrayRef<mlir::Value> getScalarOperands() const {
+    return scalarOperands;
+  }
   mlir::ArrayAttr getErrors(mlir::Builder &builder) const;
 
 private:
@@ -85,8 +90,8 @@ private:
   llvm::SmallVector<std::string> errors;
 };
 
-/// Where a kernel's rows are: sample and coordinates of the current row, and what can
-/// be said of them.
+/// Where a kernel's rows are: sample and coordinates of the current row, and
+/// what can be said of them.
 struct RowPosition {
   mlir::Value sample;
   llvm::SmallVector<mlir::Value> coordinates;
@@ -99,21 +104,27 @@ public:
 
   /// Rows [first, last) of the units [begin, end).
   std::pair<mlir::Value, mlir::Value> getRowRange(mlir::OpBuilder &b);
-  /// Sample and coordinates of a row; of any valid place if there is no such row.
+  /// Sample and coordinates of a row; of any valid place if there is no such
+  /// row.
   RowPosition locate(mlir::OpBuilder &b, mlir::Value row);
-  /// The position after the row `row` at `position`; `unitEnds`: whether that row was
-  /// the last one of its unit. `lastRow` bounds the search for the next sample.
-  RowPosition advance(mlir::OpBuilder &b, const RowPosition &position, mlir::Value row,
-                      mlir::Value lastRow, mlir::Value &unitEnds);
+  /// The position after the row `row` at `position`; `unitEnds`: whether that
+  /// row was the last one of its unit. `lastRow` bounds the search for the next
+  /// sample.
+  RowPosition advance(mlir::OpBuilder &b, const RowPosition &position,
+                      mlir::Value row, mlir::Value lastRow,
+                      mlir::Value &unitEnds);
   /// Number of the unit that the position is in.
   mlir::Value getUnit(mlir::OpBuilder &b, const RowPosition &position);
   /// An extent of the space, in a sample.
   mlir::Value getExtent(mlir::OpBuilder &b, unsigned dim, mlir::Value sample);
-  /// Any extent over the kernel's path or a prefix of it, in a sample of that path.
+  /// Any extent over the kernel's path or a prefix of it, in a sample of that
+  /// path.
   mlir::Value evaluate(mlir::OpBuilder &b, ExtentAttr extent,
-                       llvm::ArrayRef<mlir::StringAttr> path, mlir::Value sample);
+                       llvm::ArrayRef<mlir::StringAttr> path,
+                       mlir::Value sample);
   /// The sample of a prefix of the kernel's path that `sample` belongs to.
-  mlir::Value getParent(mlir::OpBuilder &b, llvm::ArrayRef<mlir::StringAttr> prefix,
+  mlir::Value getParent(mlir::OpBuilder &b,
+                        llvm::ArrayRef<mlir::StringAttr> prefix,
                         mlir::Value sample);
   /// Product of the extents after the first `groups`: rows of one unit.
   ExtentAttr getUnitRows() const { return unitRows; }
@@ -142,30 +153,30 @@ struct EmittedKernel {
   int64_t flopsPerRow = 0, bytesPerRow = 0;
 };
 
-/// The kernel as a function named `name` before the schedule. `outputs`: one buffer per
-/// result. With `partial` folds leave one accumulator per chunk, not finalized.
-mlir::FailureOr<EmittedKernel> emitKernelFunction(mlir::OpBuilder &b, KernelOp kernel,
-                                                  llvm::StringRef name,
-                                                  ScheduleBuilder &schedule,
-                                                  llvm::ArrayRef<mlir::Value> outputs);
+/// The kernel as a function named `name` before the schedule. `outputs`: one
+/// buffer per result. With `partial` folds leave one accumulator per chunk, not
+/// finalized.
+mlir::FailureOr<EmittedKernel>
+emitKernelFunction(mlir::OpBuilder &b, KernelOp kernel, llvm::StringRef name,
+                   ScheduleBuilder &schedule,
+                   llvm::ArrayRef<mlir::Value> outputs);
 
-/// The second step of a fold over the batch: one unit that folds the rows of `partials`
-/// (as many as there are chunks) and finalizes.
-mlir::FailureOr<EmittedKernel> emitCombineFunction(mlir::OpBuilder &b, TileReduceOp reduce,
-                                                   KernelOp kernel, llvm::StringRef name,
-                                                   ScheduleBuilder &schedule,
-                                                   mlir::Value partials,
-                                                   mlir::Value output);
+/// The second step of a fold over the batch: one unit that folds the rows of
+/// `partials` (as many as there are chunks) and finalizes.
+mlir::FailureOr<EmittedKernel>
+emitCombineFunction(mlir::OpBuilder &b, TileReduceOp reduce, KernelOp kernel,
+                    llvm::StringRef name, ScheduleBuilder &schedule,
+                    mlir::Value partials, mlir::Value output);
 
 /// Compacts the rows of each sample where the mask holds.
-mlir::FailureOr<EmittedKernel> emitSelectFunction(mlir::OpBuilder &b, MaskedSelectOp op,
+mlir::FailureOr<EmittedKernel> emitSelectFunction(mlir::OpBuilder &b,
+                                                  MaskedSelectOp op,
                                                   llvm::StringRef name,
                                                   ScheduleBuilder &schedule);
 /// Counts the true entries of the mask of each sample.
-mlir::FailureOr<EmittedKernel> emitCountFunction(mlir::OpBuilder &b, MaskedSelectOp op,
-                                                 llvm::StringRef name,
-                                                 ScheduleBuilder &schedule,
-                                                 mlir::Value counts);
+mlir::FailureOr<EmittedKernel>
+emitCountFunction(mlir::OpBuilder &b, MaskedSelectOp op, llvm::StringRef name,
+                  ScheduleBuilder &schedule, mlir::Value counts);
 
 /// Turns tensors of booleans in a kernel function into tensors of bytes.
 void storeBooleansAsBytes(mlir::func::FuncOp func);

@@ -31,11 +31,14 @@ static LogicalResult verifyKernel(func::FuncOp func) {
   ArrayRef<Type> types = func.getArgumentTypes();
   size_t memrefs = llvm::count_if(types, llvm::IsaPred<MemRefType>);
   ArrayRef<Type> scalars = types.drop_front(memrefs);
-  bool ordered = llvm::all_of(types.take_front(memrefs), llvm::IsaPred<MemRefType>);
-  if (ordered && scalars.size() >= 2 && llvm::all_of(scalars, llvm::IsaPred<IndexType>))
+  bool ordered =
+      llvm::all_of(types.take_front(memrefs), llvm::IsaPred<MemRefType>);
+  if (ordered && scalars.size() >= 2 &&
+      llvm::all_of(scalars, llvm::IsaPred<IndexType>))
     return success();
-  return func.emitError("expected a kernel on memrefs, index scalars, begin and end, but "
-                        "got ")
+  return func.emitError(
+             "expected a kernel on memrefs, index scalars, begin and end, but "
+             "got ")
          << func.getFunctionType();
 }
 
@@ -56,7 +59,9 @@ static LogicalResult verifyLaunch(LaunchOp launch, SymbolTable &symbols) {
 }
 
 void RaggedVerifyStructure::runOnOperation() {
-  auto isRagged = [](Type type) { return isa<RaggedTensorType, PartitionType>(type); };
+  auto isRagged = [](Type type) {
+    return isa<RaggedTensorType, PartitionType>(type);
+  };
   SymbolTable symbols(getOperation());
   for (auto func : getOperation().getOps<func::FuncOp>()) {
     if (!func->hasAttr(kKernelAttr)) {

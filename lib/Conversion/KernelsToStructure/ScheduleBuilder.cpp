@@ -49,7 +49,8 @@ std::optional<int64_t> ScheduleBuilder::getArgument(Value value) const {
   return it->second;
 }
 
-memref::GlobalOp ScheduleBuilder::getConstant(DenseElementsAttr value, Location loc) {
+memref::GlobalOp ScheduleBuilder::getConstant(DenseElementsAttr value,
+                                              Location loc) {
   auto module = func->getParentOfType<ModuleOp>();
   unsigned number = 0;
   for (auto global : module.getOps<memref::GlobalOp>()) {
@@ -60,7 +61,8 @@ memref::GlobalOp ScheduleBuilder::getConstant(DenseElementsAttr value, Location 
   // Booleans are stored as bytes.
   Type stored = getStorageType(value.getElementType());
   if (stored != value.getElementType())
-    value = value.mapValues(stored, [](const APInt &bit) { return bit.zext(8); });
+    value =
+        value.mapValues(stored, [](const APInt &bit) { return bit.zext(8); });
   OpBuilder top = OpBuilder::atBlockBegin(module.getBody());
   auto type = MemRefType::get(value.getType().getShape(), stored);
   return memref::GlobalOp::create(top, loc, "constant" + std::to_string(number),
@@ -76,9 +78,9 @@ static BufferType getBufferType(const LogicalType &type) {
 Value ScheduleBuilder::createTemp(const LogicalType &type) {
   BufferType bufferType = getBufferType(type);
   if (type.isDense())
-    return BufferOp::create(b, func.getLoc(), bufferType, b.getStringAttr("temp"),
-                            IntegerAttr(), Value(), IntegerAttr(),
-                            b.getI64IntegerAttr(1));
+    return BufferOp::create(b, func.getLoc(), bufferType,
+                            b.getStringAttr("temp"), IntegerAttr(), Value(),
+                            IntegerAttr(), b.getI64IntegerAttr(1));
   Value total = getTable(TableKey::makeOffsets(type.getRowExtent(), type.path));
   return BufferOp::create(b, func.getLoc(), bufferType, b.getStringAttr("temp"),
                           IntegerAttr(), total, IntegerAttr(), IntegerAttr());
@@ -86,7 +88,8 @@ Value ScheduleBuilder::createTemp(const LogicalType &type) {
 
 /// Memory for what an op makes: a result of the entry where the value is one.
 void ScheduleBuilder::assignBuffers(Operation *op) {
-  auto terminator = cast<func::ReturnOp>(func.getBody().front().getTerminator());
+  auto terminator =
+      cast<func::ReturnOp>(func.getBody().front().getTerminator());
   for (Value value : op->getResults()) {
     std::optional<unsigned> position;
     for (auto [i, operand] : llvm::enumerate(terminator.getOperands()))
@@ -106,10 +109,9 @@ void ScheduleBuilder::assignBuffers(Operation *op) {
       bufferType = BufferType::get(context, dense.getShape().drop_front(),
                                    dense.getElementType());
     }
-    buffers[value] = BufferOp::create(b, op->getLoc(), bufferType,
-                                      b.getStringAttr("result"),
-                                      b.getI64IntegerAttr(*position), Value(),
-                                      IntegerAttr(), IntegerAttr());
+    buffers[value] = BufferOp::create(
+        b, op->getLoc(), bufferType, b.getStringAttr("result"),
+        b.getI64IntegerAttr(*position), Value(), IntegerAttr(), IntegerAttr());
   }
 }
 
@@ -118,11 +120,12 @@ void ScheduleBuilder::assignBuffers(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-void createLaunch(OpBuilder &b, Location loc, StringRef name, const EmittedKernel &emitted,
-                  UnitKind units, int64_t chunk, int64_t tileRows,
-                  ScheduleBuilder &schedule) {
+void createLaunch(OpBuilder &b, Location loc, StringRef name,
+                  const EmittedKernel &emitted, UnitKind units, int64_t chunk,
+                  int64_t tileRows, ScheduleBuilder &schedule) {
   Value rowTable = schedule.getTable(emitted.rowTable);
-  Value unitTable = emitted.unitTable ? schedule.getTable(*emitted.unitTable) : Value();
+  Value unitTable =
+      emitted.unitTable ? schedule.getTable(*emitted.unitTable) : Value();
   LaunchOp::create(b, loc, name, units,
                    chunk ? b.getI64IntegerAttr(chunk) : IntegerAttr(), rowTable,
                    unitTable, emitted.memrefs, emitted.scalars, tileRows,
@@ -138,12 +141,12 @@ LogicalResult ScheduleBuilder::addKernel(KernelOp kernel) {
   for (Value result : kernel.getResults())
     outputs.push_back(buffers[result]);
   OpBuilder module(schedule);
-  FailureOr<EmittedKernel> emitted =
-      emitKernelFunction(module, kernel, kernel.getKernelName(), *this, outputs);
+  FailureOr<EmittedKernel> emitted = emitKernelFunction(
+      module, kernel, kernel.getKernelName(), *this, outputs);
   if (failed(emitted))
     return failure();
-  createLaunch(b, kernel.getLoc(), kernel.getKernelName(), *emitted, UnitKind::Groups, 0,
-               kernel.getTile(), *this);
+  createLaunch(b, kernel.getLoc(), kernel.getKernelName(), *emitted,
+               UnitKind::Groups, 0, kernel.getTile(), *this);
   return success();
 }
 
@@ -151,7 +154,8 @@ LogicalResult ScheduleBuilder::addBatchKernel(KernelOp kernel) {
   assignBuffers(kernel);
   Operation *yield = kernel.getBody().front().getTerminator();
   Value rowTable = getTable(TableKey::makeOffsets(
-      extent::product(context, toExtents(kernel.getSpace())), toPath(kernel.getPath())));
+      extent::product(context, toExtents(kernel.getSpace())),
+      toPath(kernel.getPath())));
   SmallVector<Value> outputs;
   SmallVector<unsigned> folds;
   for (auto [k, value] : llvm::enumerate(yield->getOperands())) {
@@ -162,7 +166,8 @@ LogicalResult ScheduleBuilder::addBatchKernel(KernelOp kernel) {
     }
     folds.push_back(k);
     auto type = cast<RankedTensorType>(reduce.getResult(0).getType());
-    Type element = getStorageType(cast<TypedAttr>(reduce.getInit()[0]).getType());
+    Type element =
+        getStorageType(cast<TypedAttr>(reduce.getInit()[0]).getType());
     outputs.push_back(BufferOp::create(
         b, kernel.getLoc(), BufferType::get(context, type.getShape(), element),
         b.getStringAttr("temp"), IntegerAttr(), rowTable,
@@ -174,14 +179,14 @@ LogicalResult ScheduleBuilder::addBatchKernel(KernelOp kernel) {
       emitKernelFunction(module, kernel, name, *this, outputs);
   if (failed(partial))
     return failure();
-  createLaunch(b, kernel.getLoc(), name, *partial, UnitKind::Chunks, kernel.getChunk(),
-               kernel.getTile(), *this);
+  createLaunch(b, kernel.getLoc(), name, *partial, UnitKind::Chunks,
+               kernel.getChunk(), kernel.getTile(), *this);
   for (unsigned k : folds) {
     std::string combineName = name + "_combine" + std::to_string(k);
     auto reduce = yield->getOperand(k).getDefiningOp<TileReduceOp>();
     FailureOr<EmittedKernel> combine =
-        emitCombineFunction(module, reduce, kernel, combineName, *this, outputs[k],
-                            buffers[kernel.getResult(k)]);
+        emitCombineFunction(module, reduce, kernel, combineName, *this,
+                            outputs[k], buffers[kernel.getResult(k)]);
     if (failed(combine))
       return failure();
     createLaunch(b, kernel.getLoc(), combineName, *combine, UnitKind::Single, 0,
@@ -190,18 +195,19 @@ LogicalResult ScheduleBuilder::addBatchKernel(KernelOp kernel) {
   return success();
 }
 
-void ScheduleBuilder::bindSymbol(Operation *op, Value counts, ExtentAttr upper) {
+void ScheduleBuilder::bindSymbol(Operation *op, Value counts,
+                                 ExtentAttr upper) {
   for (const SymbolBinding &binding : getSymbolsBoundBy(op))
-    BindOp::create(b, op->getLoc(), binding.name, makePathAttr(context, binding.path),
-                   upper, counts);
+    BindOp::create(b, op->getLoc(), binding.name,
+                   makePathAttr(context, binding.path), upper, counts);
 }
 
 LogicalResult ScheduleBuilder::addMaskedSelect(MaskedSelectOp op) {
   LogicalType mask = LogicalType::of(op.getMask());
   OpBuilder module(schedule);
-  std::string name =
-      (func.getName() + "_select" + Twine(llvm::range_size(schedule.getOps<BindOp>())))
-          .str();
+  std::string name = (func.getName() + "_select" +
+                      Twine(llvm::range_size(schedule.getOps<BindOp>())))
+                         .str();
   // One count per sample.
   Value counts = createTemp(LogicalType(mask.path, {}, b.getI64Type()));
   std::string countName = name + "_count";
@@ -209,7 +215,8 @@ LogicalResult ScheduleBuilder::addMaskedSelect(MaskedSelectOp op) {
       emitCountFunction(module, op, countName, *this, counts);
   if (failed(count))
     return failure();
-  createLaunch(b, op.getLoc(), countName, *count, UnitKind::Groups, 0, 1, *this);
+  createLaunch(b, op.getLoc(), countName, *count, UnitKind::Groups, 0, 1,
+               *this);
   bindSymbol(op, counts, mask.getRowExtent());
   assignBuffers(op);
   FailureOr<EmittedKernel> select = emitSelectFunction(module, op, name, *this);
@@ -228,12 +235,14 @@ LogicalResult ScheduleBuilder::addNest(NestOp op) {
   Value packed = buffers[lengths];
   if (getArgument(lengths)) {
     packed = createTemp(lengthsType);
-    CopyOp::create(b, op.getLoc(), buffers[lengths], packed, lengthsType.getRowExtent(),
+    CopyOp::create(b, op.getLoc(), buffers[lengths], packed,
+                   lengthsType.getRowExtent(),
                    makePathAttr(context, lengthsType.path));
   }
   bindSymbol(op, packed, source.extents[0]);
-  CheckOp::create(b, op.getLoc(), CheckKind::EQ, result.extents[0], source.extents[0],
-                  makePathAttr(context, result.path), b.getStringAttr("nest"),
+  CheckOp::create(b, op.getLoc(), CheckKind::EQ, result.extents[0],
+                  source.extents[0], makePathAttr(context, result.path),
+                  b.getStringAttr("nest"),
                   b.getStringAttr(formatLocation(op.getLoc())),
                   makePathAttr(context, result.path));
   if (!getArgument(op.getSource())) {
@@ -242,8 +251,8 @@ LogicalResult ScheduleBuilder::addNest(NestOp op) {
   }
   // An argument may have gaps between samples; groups of a sample may not.
   Value copy = createTemp(source);
-  CopyOp::create(b, op.getLoc(), buffers[op.getSource()], copy, source.getRowExtent(),
-                 makePathAttr(context, source.path));
+  CopyOp::create(b, op.getLoc(), buffers[op.getSource()], copy,
+                 source.getRowExtent(), makePathAttr(context, source.path));
   buffers[op.getResult()] = copy;
   return success();
 }
@@ -258,8 +267,9 @@ LogicalResult ScheduleBuilder::addPack(PackOp op) {
   // The difference of the rows, summed over the batch, is 0.
   CheckOp::create(b, op.getLoc(), CheckKind::EQ,
                   extent::sub(result.getRowExtent(), source.getRowExtent()),
-                  extent::constant(context, 0), makePathAttr(context, result.path),
-                  b.getStringAttr("pack"), b.getStringAttr(formatLocation(op.getLoc())),
+                  extent::constant(context, 0),
+                  makePathAttr(context, result.path), b.getStringAttr("pack"),
+                  b.getStringAttr(formatLocation(op.getLoc())),
                   makePathAttr(context, result.path));
   Value buffer = buffers[values.getSource()];
   if (getArgument(values.getSource())) {
@@ -283,9 +293,9 @@ LogicalResult ScheduleBuilder::addReturn(func::ReturnOp op) {
     if (!type || !buffer)
       return op.emitOpError("does not support returning a value of type ")
              << value.getType() << " as result " << i;
-    Value result = BufferOp::create(b, op.getLoc(), getBufferType(*type),
-                                    b.getStringAttr("result"), b.getI64IntegerAttr(i),
-                                    Value(), IntegerAttr(), IntegerAttr());
+    Value result = BufferOp::create(
+        b, op.getLoc(), getBufferType(*type), b.getStringAttr("result"),
+        b.getI64IntegerAttr(i), Value(), IntegerAttr(), IntegerAttr());
     CopyOp::create(b, op.getLoc(), buffer, result, type->getRowExtent(),
                    makePathAttr(context, type->path));
   }
@@ -335,20 +345,26 @@ LogicalResult ScheduleBuilder::addStep(Operation *op) {
   };
   if (auto lengths = dyn_cast<LengthsOp>(op)) {
     PartitionType type = partitionOf(op);
-    key = TableKey::makeExtent(type.getExtents()[lengths.getDim()], type.getPath());
+    key = TableKey::makeExtent(type.getExtents()[lengths.getDim()],
+                               type.getPath());
   } else if (isa<OffsetsOp, TotalOp>(op)) {
     PartitionType type = partitionOf(op);
-    key = TableKey::makeOffsets(extent::product(context, type.getExtents()), type.getPath());
+    key = TableKey::makeOffsets(extent::product(context, type.getExtents()),
+                                type.getPath());
     total = isa<TotalOp>(op);
   } else if (auto splits = dyn_cast<RowSplitsOp>(op)) {
     PartitionType type = partitionOf(op);
-    key = TableKey{TableKind::RowSplits, {},  llvm::to_vector(type.getPath()), -1,
+    key = TableKey{TableKind::RowSplits,
+                   {},
+                   llvm::to_vector(type.getPath()),
+                   -1,
                    llvm::to_vector(type.getExtents()),
                    static_cast<int64_t>(splits.getLevel())};
   }
   if (!key)
-    return op->emitOpError("is not supported in compiled programs; the reference "
-                           "interpreter runs it");
+    return op->emitOpError(
+        "is not supported in compiled programs; the reference "
+        "interpreter runs it");
   assignBuffers(op);
   if (Value buffer = buffers.lookup(op->getResult(0)))
     StoreTableOp::create(b, op->getLoc(), getTable(*key),
@@ -366,8 +382,8 @@ LogicalResult ScheduleBuilder::run() {
              << arg.getType();
     buffers[arg] = BufferOp::create(b, arg.getLoc(), getBufferType(*type),
                                     b.getStringAttr("arg"),
-                                    b.getI64IntegerAttr(arg.getArgNumber()), Value(),
-                                    IntegerAttr(), IntegerAttr());
+                                    b.getI64IntegerAttr(arg.getArgNumber()),
+                                    Value(), IntegerAttr(), IntegerAttr());
     if (!type->isDense())
       arguments[arg] = arg.getArgNumber();
   }
@@ -422,7 +438,8 @@ static void addTypeFields(Builder &b, Type type, NamedAttrList &fields) {
   fields.set("dtype", b.getStringAttr(getDtypeName(dense.getElementType())));
 }
 
-/// Rows of a result that is structure or values as a dense tensor; null for others.
+/// Rows of a result that is structure or values as a dense tensor; null for
+/// others.
 DictionaryAttr ScheduleBuilder::getResultRows(Value value) {
   NamedAttrList fields;
   auto setTotal = [&](ExtentAttr extent, ArrayRef<StringAttr> path) {
@@ -443,7 +460,8 @@ DictionaryAttr ScheduleBuilder::getResultRows(Value value) {
       fields.set("plus", b.getI64IntegerAttr(1));
   } else if (auto splits = dyn_cast_or_null<RowSplitsOp>(op)) {
     PartitionType type = splits.getPartition().getType();
-    setTotal(extent::product(context, type.getExtents().take_front(splits.getLevel())),
+    setTotal(extent::product(context,
+                             type.getExtents().take_front(splits.getLevel())),
              type.getPath());
     fields.set("plus", b.getI64IntegerAttr(1));
   }
@@ -451,10 +469,13 @@ DictionaryAttr ScheduleBuilder::getResultRows(Value value) {
 }
 
 DictionaryAttr ScheduleBuilder::buildSignature() {
-  auto named = [&](const char *name, Attribute value) { return b.getNamedAttr(name, value); };
+  auto named = [&](const char *name, Attribute value) {
+    return b.getNamedAttr(name, value);
+  };
   SmallVector<Attribute> symbols, args, results;
   llvm::SmallDenseSet<StringAttr> bound;
-  auto addSymbol = [&](StringAttr name, ArrayRef<StringAttr> path, NamedAttrList fields) {
+  auto addSymbol = [&](StringAttr name, ArrayRef<StringAttr> path,
+                       NamedAttrList fields) {
     if (!bound.insert(name).second)
       return;
     fields.set("name", name);
@@ -502,7 +523,8 @@ DictionaryAttr ScheduleBuilder::buildSignature() {
       fields.set("upper", b.getStringAttr(upper->str()));
     addSymbol(bind.getSymbolAttr(), toPath(bind.getPath()), fields);
   }
-  auto terminator = cast<func::ReturnOp>(func.getBody().front().getTerminator());
+  auto terminator =
+      cast<func::ReturnOp>(func.getBody().front().getTerminator());
   for (auto [i, value] : llvm::enumerate(terminator.getOperands())) {
     NamedAttrList fields;
     auto name = func.getResultAttrOfType<StringAttr>(i, kNameAttr);
@@ -517,7 +539,8 @@ DictionaryAttr ScheduleBuilder::buildSignature() {
     for (auto check : known.getAsRange<DictionaryAttr>()) {
       NamedAttrList fields(check);
       for (const char *side : {"lhs", "rhs"})
-        fields.set(side, b.getStringAttr(cast<ExtentAttr>(check.get(side)).str()));
+        fields.set(side,
+                   b.getStringAttr(cast<ExtentAttr>(check.get(side)).str()));
       checks.push_back(fields.getDictionary(context));
     }
   return b.getDictionaryAttr({named("symbols", b.getArrayAttr(symbols)),

@@ -23,10 +23,12 @@ struct TableKey {
   llvm::SmallVector<ExtentAttr> extents;
   int64_t level = 0;
 
-  static TableKey makeExtent(ExtentAttr extent, llvm::ArrayRef<mlir::StringAttr> path) {
+  static TableKey makeExtent(ExtentAttr extent,
+                             llvm::ArrayRef<mlir::StringAttr> path) {
     return {TableKind::Extent, extent, llvm::to_vector(path), -1, {}, 0};
   }
-  static TableKey makeOffsets(ExtentAttr extent, llvm::ArrayRef<mlir::StringAttr> path) {
+  static TableKey makeOffsets(ExtentAttr extent,
+                              llvm::ArrayRef<mlir::StringAttr> path) {
     return {TableKind::Offsets, extent, llvm::to_vector(path), -1, {}, 0};
   }
   static TableKey makeBase(int64_t arg, llvm::ArrayRef<mlir::StringAttr> path) {
@@ -56,7 +58,8 @@ public:
   std::optional<int64_t> getArgument(mlir::Value value) const;
   mlir::func::FuncOp getFunction() { return func; }
   /// Constant data of the module; equal data is one global.
-  mlir::memref::GlobalOp getConstant(mlir::DenseElementsAttr value, mlir::Location loc);
+  mlir::memref::GlobalOp getConstant(mlir::DenseElementsAttr value,
+                                     mlir::Location loc);
 
 private:
   mlir::DictionaryAttr buildSignature();

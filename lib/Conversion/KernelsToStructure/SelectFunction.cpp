@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A mask's true entries are counted, the counts are bound as lengths, then the rows of
-// each sample are compacted in order. Both kernels have one unit per sample.
+// A mask's true entries are counted, the counts are bound as lengths, then the
+// rows of each sample are compacted in order. Both kernels have one unit per
+// sample.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,13 +29,14 @@ TableKey getBaseTable(Value value, ScheduleBuilder &schedule) {
   return TableKey::makeOffsets(type.getRowExtent(), type.path);
 }
 
-/// A loop over the rows of samples [begin, end) that carries one index; `body` gets
-/// (sample, row in the sample, row of the mask is true, carried) and returns what is
-/// carried on. `finish` gets the sample and what the last row left.
+/// A loop over the rows of samples [begin, end) that carries one index; `body`
+/// gets (sample, row in the sample, row of the mask is true, carried) and
+/// returns what is carried on. `finish` gets the sample and what the last row
+/// left.
 template <typename Start, typename Body, typename Finish>
 void emitSampleLoop(OpBuilder &b, Location loc, MaskedSelectOp op,
-                    KernelSignature &signature, ScheduleBuilder &schedule, Value mask,
-                    Start start, Body body, Finish finish) {
+                    KernelSignature &signature, ScheduleBuilder &schedule,
+                    Value mask, Start start, Body body, Finish finish) {
   IndexBuilder ib(b, loc);
   LogicalType type = LogicalType::of(op.getMask());
   Value lengths =
@@ -47,11 +49,12 @@ void emitSampleLoop(OpBuilder &b, Location loc, MaskedSelectOp op,
         IndexBuilder sb(outer, l);
         Value first = sb.load(base, sample);
         auto rows = scf::ForOp::create(
-            outer, l, zero, sb.load(lengths, sample), one, ValueRange{start(sb, sample)},
+            outer, l, zero, sb.load(lengths, sample), one,
+            ValueRange{start(sb, sample)},
             [&](OpBuilder &inner, Location il, Value row, ValueRange carried) {
               IndexBuilder rb(inner, il);
-              Value byte = memref::LoadOp::create(inner, il, mask,
-                                                  ValueRange{rb.add(first, row)});
+              Value byte = memref::LoadOp::create(
+                  inner, il, mask, ValueRange{rb.add(first, row)});
               Value set = arith::CmpIOp::create(
                   inner, il, arith::CmpIPredicate::ne, byte,
                   arith::ConstantIntOp::create(inner, il, 0, 8));
@@ -67,7 +70,8 @@ Value toIndex(OpBuilder &b, Location loc, Value condition) {
   return arith::IndexCastUIOp::create(b, loc, b.getIndexType(), condition);
 }
 
-EmittedKernel finishKernel(KernelSignature &signature, MaskedSelectOp op, Builder &b) {
+EmittedKernel finishKernel(KernelSignature &signature, MaskedSelectOp op,
+                           Builder &b) {
   signature.finish();
   EmittedKernel emitted;
   emitted.memrefs = llvm::to_vector(signature.getMemrefOperands());
@@ -79,16 +83,16 @@ EmittedKernel finishKernel(KernelSignature &signature, MaskedSelectOp op, Builde
 }
 } // namespace
 
-FailureOr<EmittedKernel> nested::ragged::emitCountFunction(OpBuilder &outer,
-                                                           MaskedSelectOp op,
-                                                           StringRef name,
-                                                           ScheduleBuilder &schedule,
-                                                           Value counts) {
+FailureOr<EmittedKernel>
+nested::ragged::emitCountFunction(OpBuilder &outer, MaskedSelectOp op,
+                                  StringRef name, ScheduleBuilder &schedule,
+                                  Value counts) {
   Location loc = op.getLoc();
   KernelSignature signature(outer, loc, name, schedule);
   OpBuilder b(outer.getContext());
   b.setInsertionPointToEnd(signature.getBody());
-  Value mask = signature.addBuffer(schedule.getBuffer(op.getMask()), {}, b.getI1Type());
+  Value mask =
+      signature.addBuffer(schedule.getBuffer(op.getMask()), {}, b.getI1Type());
   Value dest = signature.addBuffer(counts, {}, b.getI64Type());
   emitSampleLoop(
       b, loc, op, signature, schedule, mask,
@@ -97,15 +101,15 @@ FailureOr<EmittedKernel> nested::ragged::emitCountFunction(OpBuilder &outer,
         return IndexBuilder(inner, l).add(count, toIndex(inner, l, set));
       },
       [&](OpBuilder &body, Location l, Value sample, Value count) {
-        memref::StoreOp::create(body, l, IndexBuilder(body, l).toI64(count), dest, sample);
+        memref::StoreOp::create(body, l, IndexBuilder(body, l).toI64(count),
+                                dest, sample);
       });
   return finishKernel(signature, op, b);
 }
 
-FailureOr<EmittedKernel> nested::ragged::emitSelectFunction(OpBuilder &outer,
-                                                            MaskedSelectOp op,
-                                                            StringRef name,
-                                                            ScheduleBuilder &schedule) {
+FailureOr<EmittedKernel>
+nested::ragged::emitSelectFunction(OpBuilder &outer, MaskedSelectOp op,
+                                   StringRef name, ScheduleBuilder &schedule) {
   Location loc = op.getLoc();
   KernelSignature signature(outer, loc, name, schedule);
   OpBuilder b(outer.getContext());
@@ -116,28 +120,32 @@ FailureOr<EmittedKernel> nested::ragged::emitSelectFunction(OpBuilder &outer,
   int64_t columns = 1;
   for (int64_t size : rowShape)
     columns *= size;
-  Value mask = signature.addBuffer(schedule.getBuffer(op.getMask()), {}, b.getI1Type());
-  Value from = signature.addBuffer(schedule.getBuffer(op.getSource()), {columns},
-                                   source.elementType);
+  Value mask =
+      signature.addBuffer(schedule.getBuffer(op.getMask()), {}, b.getI1Type());
+  Value from = signature.addBuffer(schedule.getBuffer(op.getSource()),
+                                   {columns}, source.elementType);
   Value to = signature.addBuffer(schedule.getBuffer(op.getResult()), {columns},
                                  source.elementType);
   Value fromBase = signature.getTable(getBaseTable(op.getSource(), schedule));
-  Value toBase =
-      signature.getTable(TableKey::makeOffsets(result.getRowExtent(), result.path));
+  Value toBase = signature.getTable(
+      TableKey::makeOffsets(result.getRowExtent(), result.path));
   emitSampleLoop(
       b, loc, op, signature, schedule, mask,
       [&](IndexBuilder &ib, Value sample) { return ib.load(toBase, sample); },
-      [&](OpBuilder &inner, Location l, Value sample, Value row, Value set, Value dest) {
+      [&](OpBuilder &inner, Location l, Value sample, Value row, Value set,
+          Value dest) {
         IndexBuilder rb(inner, l);
         scf::IfOp::create(inner, l, set, [&](OpBuilder &then, Location at) {
           IndexBuilder tb(then, at);
           Value origin = tb.add(tb.load(fromBase, sample), row);
           scf::ForOp::create(
-              then, at, tb.constant(0), tb.constant(columns), tb.constant(1), ValueRange{},
+              then, at, tb.constant(0), tb.constant(columns), tb.constant(1),
+              ValueRange{},
               [&](OpBuilder &copy, Location cl, Value column, ValueRange) {
-                Value value =
-                    memref::LoadOp::create(copy, cl, from, ValueRange{origin, column});
-                memref::StoreOp::create(copy, cl, value, to, ValueRange{dest, column});
+                Value value = memref::LoadOp::create(
+                    copy, cl, from, ValueRange{origin, column});
+                memref::StoreOp::create(copy, cl, value, to,
+                                        ValueRange{dest, column});
                 scf::YieldOp::create(copy, cl);
               });
           scf::YieldOp::create(then, at);

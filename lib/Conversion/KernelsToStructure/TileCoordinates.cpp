@@ -76,13 +76,15 @@ Value IndexBuilder::search(Value table, Value x) {
       b, loc, TypeRange{index, index}, ValueRange{zero, sub(size, one)},
       [&](OpBuilder &body, Location l, ValueRange bounds) {
         IndexBuilder ib(body, l);
-        Value more = ib.compare(arith::CmpIPredicate::sgt, ib.sub(bounds[1], bounds[0]), one);
+        Value more = ib.compare(arith::CmpIPredicate::sgt,
+                                ib.sub(bounds[1], bounds[0]), one);
         scf::ConditionOp::create(body, l, more, bounds);
       },
       [&](OpBuilder &body, Location l, ValueRange bounds) {
         IndexBuilder ib(body, l);
         Value middle = ib.div(ib.add(bounds[0], bounds[1]), two);
-        Value below = ib.compare(arith::CmpIPredicate::sle, ib.load(table, middle), x);
+        Value below =
+            ib.compare(arith::CmpIPredicate::sle, ib.load(table, middle), x);
         scf::YieldOp::create(body, l,
                              ValueRange{ib.select(below, middle, bounds[0]),
                                         ib.select(below, bounds[1], middle)});
@@ -97,8 +99,10 @@ Value IndexBuilder::search(Value table, Value x) {
 TileCoordinates::TileCoordinates(KernelOp kernel, KernelSignature &signature)
     : kernel(kernel), signature(signature), loc(kernel.getLoc()),
       space(toExtents(kernel.getSpace())), path(toPath(kernel.getPath())),
-      groups(kernel.getUnits() == UnitKind::Groups ? kernel.getGroups() : space.size()),
-      unitRows(extent::product(kernel.getContext(), ArrayRef(space).drop_front(groups))) {}
+      groups(kernel.getUnits() == UnitKind::Groups ? kernel.getGroups()
+                                                   : space.size()),
+      unitRows(extent::product(kernel.getContext(),
+                               ArrayRef(space).drop_front(groups))) {}
 
 TableKey TileCoordinates::getRowTable() const {
   return TableKey::makeOffsets(extent::product(loc.getContext(), space), path);
@@ -108,25 +112,29 @@ std::optional<TableKey> TileCoordinates::getUnitTable() const {
   if (groups == 0)
     return std::nullopt;
   return TableKey::makeOffsets(
-      extent::product(loc.getContext(), ArrayRef(space).take_front(groups)), path);
+      extent::product(loc.getContext(), ArrayRef(space).take_front(groups)),
+      path);
 }
 
-Value TileCoordinates::getParent(OpBuilder &b, ArrayRef<StringAttr> prefix, Value sample) {
+Value TileCoordinates::getParent(OpBuilder &b, ArrayRef<StringAttr> prefix,
+                                 Value sample) {
   IndexBuilder ib(b, loc);
   if (prefix.empty())
     return ib.constant(0);
   for (size_t size = path.size(); size > prefix.size(); --size)
-    sample = ib.load(
-        signature.getTable(TableKey::makeParent(ArrayRef(path).take_front(size))), sample);
+    sample = ib.load(signature.getTable(
+                         TableKey::makeParent(ArrayRef(path).take_front(size))),
+                     sample);
   return sample;
 }
 
-Value TileCoordinates::evaluate(OpBuilder &b, ExtentAttr extent, ArrayRef<StringAttr> over,
-                                Value sample) {
+Value TileCoordinates::evaluate(OpBuilder &b, ExtentAttr extent,
+                                ArrayRef<StringAttr> over, Value sample) {
   IndexBuilder ib(b, loc);
   if (std::optional<int64_t> value = extent.getConstant())
     return ib.constant(*value);
-  return ib.load(signature.getTable(TableKey::makeExtent(extent, over)), sample);
+  return ib.load(signature.getTable(TableKey::makeExtent(extent, over)),
+                 sample);
 }
 
 Value TileCoordinates::getExtent(OpBuilder &b, unsigned dim, Value sample) {
@@ -152,7 +160,8 @@ std::pair<Value, Value> TileCoordinates::getRowRange(OpBuilder &b) {
     return ib.add(ib.load(rows, sample),
                   ib.mul(local, evaluate(b, unitRows, path, sample)));
   };
-  // The end lies in the sample of the last unit: the next one may have other sizes.
+  // The end lies in the sample of the last unit: the next one may have other
+  // sizes.
   Value first = rowOf(ib.search(units, begin), begin);
   Value last = rowOf(ib.search(units, ib.sub(end, ib.constant(1))), end);
   return {first, last};
@@ -165,8 +174,8 @@ RowPosition TileCoordinates::locate(OpBuilder &b, Value row) {
   position.sample = ib.search(rows, row);
   if (space.empty())
     return position;
-  // From the innermost coordinate outwards. An extent of 0 occurs when there is no
-  // such row: then any coordinate will do, but not a division by 0.
+  // From the innermost coordinate outwards. An extent of 0 occurs when there is
+  // no such row: then any coordinate will do, but not a division by 0.
   Value rest = ib.sub(row, ib.load(rows, position.sample));
   position.coordinates.resize(space.size());
   for (unsigned dim = space.size(); dim-- > 1;) {
@@ -178,16 +187,18 @@ RowPosition TileCoordinates::locate(OpBuilder &b, Value row) {
   return position;
 }
 
-RowPosition TileCoordinates::advance(OpBuilder &b, const RowPosition &position, Value row,
-                                     Value lastRow, Value &unitEnds) {
+RowPosition TileCoordinates::advance(OpBuilder &b, const RowPosition &position,
+                                     Value row, Value lastRow,
+                                     Value &unitEnds) {
   IndexBuilder ib(b, loc);
   Value zero = ib.constant(0), one = ib.constant(1);
   Value carry = arith::ConstantIntOp::create(b, loc, 1, 1);
   RowPosition next(position);
   unitEnds = carry;
   for (unsigned dim = space.size(); dim-- > 0;) {
-    Value stepped = ib.add(position.coordinates[dim],
-                           arith::IndexCastUIOp::create(b, loc, b.getIndexType(), carry));
+    Value stepped =
+        ib.add(position.coordinates[dim],
+               arith::IndexCastUIOp::create(b, loc, b.getIndexType(), carry));
     Value wraps = ib.compare(arith::CmpIPredicate::eq, stepped,
                              getExtent(b, dim, position.sample));
     next.coordinates[dim] = ib.select(wraps, zero, stepped);
@@ -211,7 +222,8 @@ RowPosition TileCoordinates::advance(OpBuilder &b, const RowPosition &position, 
               IndexBuilder wb(body, at);
               Value end = wb.load(rows, wb.add(args[0], one));
               scf::ConditionOp::create(
-                  body, at, wb.compare(arith::CmpIPredicate::sle, end, following), args);
+                  body, at,
+                  wb.compare(arith::CmpIPredicate::sle, end, following), args);
             },
             [&](OpBuilder &body, Location at, ValueRange args) {
               IndexBuilder wb(body, at);
@@ -234,5 +246,6 @@ Value TileCoordinates::getUnit(OpBuilder &b, const RowPosition &position) {
   for (unsigned dim = 1; dim < groups; ++dim)
     unit = ib.add(ib.mul(unit, getExtent(b, dim, position.sample)),
                   position.coordinates[dim]);
-  return ib.add(ib.load(signature.getTable(*getUnitTable()), position.sample), unit);
+  return ib.add(ib.load(signature.getTable(*getUnitTable()), position.sample),
+                unit);
 }

@@ -1,4 +1,5 @@
-//===- Passes.h - From the kernels phase to structure ------------*- C++ -*-===//
+//===- Passes.h - From the kernels phase to structure ------------*- C++
+//-*-===//
 //
 // Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

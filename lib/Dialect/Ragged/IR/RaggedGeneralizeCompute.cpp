@@ -189,8 +189,9 @@ FailureOr<SmallVector<Value>> ReduceOp::generalize(RewriterBase &rewriter) {
   bool sums = kind == ReduceKind::Sum || kind == ReduceKind::Mean ||
               kind == ReduceKind::Prod;
   Type wide = sums ? getAccumulatorType(elementType) : elementType;
-  // R6: a sum over rows may have millions of terms, added one by one in a fixed order
-  // (R8). In f64 its error does not grow with them; a row more costs little.
+  // R6: a sum over rows may have millions of terms, added one by one in a fixed
+  // order (R8). In f64 its error does not grow with them; a row more costs
+  // little.
   bool sumsRows = getBatch() || llvm::any_of(getDims(), [&](int64_t dim) {
                     return source.isRagged(dim);
                   });

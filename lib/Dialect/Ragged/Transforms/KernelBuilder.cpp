@@ -7,10 +7,12 @@
 //
 // From the generics of a KernelPlan to one `ragged.kernel`:
 //
-// 1. what the kernel reads becomes tile_read, tile_lookup, tile_coord, tile_extent, or a
+// 1. what the kernel reads becomes tile_read, tile_lookup, tile_coord,
+// tile_extent, or a
 //    shared operand (dense, without row dims);
 // 2. a generic becomes linalg over [tile rows, its static dims];
-// 3. a generic that reduces row dims becomes the part of it that stays within a row,
+// 3. a generic that reduces row dims becomes the part of it that stays within a
+// row,
 //    then tile_reduce;
 // 4. what is used outside is yielded.
 //
@@ -34,8 +36,8 @@ public:
   LogicalResult run(StringRef name);
 
 private:
-  /// An operand of a linalg op: a tile (or a shared value), and the map to its dims
-  /// from [row, static iteration dims].
+  /// An operand of a linalg op: a tile (or a shared value), and the map to its
+  /// dims from [row, static iteration dims].
   struct Operand {
     Value value;
     AffineMap map;
@@ -47,18 +49,20 @@ private:
   RankedTensorType getTileType(const LogicalType &type, unsigned rowRank);
   AffineMap getOperandMap(const GenericPlan &generic, const LogicalType &type,
                           AffineMap map, unsigned rowRank, bool hasRow);
-  FailureOr<Operand> read(const GenericPlan &generic, Value value, AffineMap map,
-                          ArrayRef<ExtentAttr> offsets);
+  FailureOr<Operand> read(const GenericPlan &generic, Value value,
+                          AffineMap map, ArrayRef<ExtentAttr> offsets);
   Value readRows(const GenericPlan &generic, Value value, AffineMap map,
                  ArrayRef<ExtentAttr> offsets, Location at);
-  FailureOr<Value> lookup(const GenericPlan &generic, GatherOp gather, AffineMap map,
-                          ArrayRef<ExtentAttr> offsets);
+  FailureOr<Value> lookup(const GenericPlan &generic, GatherOp gather,
+                          AffineMap map, ArrayRef<ExtentAttr> offsets);
 
   LogicalResult emit(const GenericPlan &generic);
   LogicalResult emitFold(const GenericPlan &generic);
-  FailureOr<Value> emitLinalg(const GenericPlan &generic, Value yielded, Value init,
-                              AffineMap outputMap, Operation *combiner);
-  Value emitMatmul(const GenericPlan &generic, ArrayRef<Operand> operands, Value init);
+  FailureOr<Value> emitLinalg(const GenericPlan &generic, Value yielded,
+                              Value init, AffineMap outputMap,
+                              Operation *combiner);
+  Value emitMatmul(const GenericPlan &generic, ArrayRef<Operand> operands,
+                   Value init);
   Value emptyTile(ArrayRef<int64_t> shape, Type type);
   Value fillTile(ArrayRef<int64_t> shape, TypedAttr value);
 
@@ -90,9 +94,10 @@ SmallVector<unsigned> KernelBuilder::getInnerDims(const GenericPlan &generic) {
   return inner;
 }
 
-/// Tall enough to use weights many times from the cache, and small enough for all
-/// tiles of the kernel to stay in it. A multiple of the height of every register
-/// block (4, 6, 8, 12), since the last block runs to the end of the tile.
+/// Tall enough to use weights many times from the cache, and small enough for
+/// all tiles of the kernel to stay in it. A multiple of the height of every
+/// register block (4, 6, 8, 12), since the last block runs to the end of the
+/// tile.
 int64_t KernelBuilder::chooseTileRows() {
   constexpr int64_t mostRows = 48, leastRows = 24, mostBytes = 1 << 20;
   int64_t rowBytes = 0;
@@ -112,7 +117,8 @@ int64_t KernelBuilder::chooseTileRows() {
   return std::clamp(rows / leastRows * leastRows, leastRows, mostRows);
 }
 
-RankedTensorType KernelBuilder::getTileType(const LogicalType &type, unsigned rowRank) {
+RankedTensorType KernelBuilder::getTileType(const LogicalType &type,
+                                            unsigned rowRank) {
   SmallVector<int64_t> shape = {tileRows};
   for (int64_t dim : ArrayRef(type.order).drop_front(rowRank))
     shape.push_back(*type.extents[dim].getConstant());
@@ -165,8 +171,9 @@ Value KernelBuilder::getInput(Value value) {
 }
 
 /// Rows of `value` in memory, for the rows of the tile.
-Value KernelBuilder::readRows(const GenericPlan &generic, Value value, AffineMap map,
-                              ArrayRef<ExtentAttr> offsets, Location at) {
+Value KernelBuilder::readRows(const GenericPlan &generic, Value value,
+                              AffineMap map, ArrayRef<ExtentAttr> offsets,
+                              Location at) {
   LogicalType type = LogicalType::of(value);
   unsigned rowRank = getRowRank(type, map, generic);
   SmallVector<AffineExpr> coordinates;
@@ -182,7 +189,8 @@ Value KernelBuilder::readRows(const GenericPlan &generic, Value value, AffineMap
   RankedTensorType tileType = getTileType(type, rowRank);
   SmallVector<int64_t> shape(tileType.getShape()), innerOffsets;
   GenericOp op = generic.getOp();
-  for (auto [k, dim] : llvm::enumerate(ArrayRef(type.order).drop_front(rowRank))) {
+  for (auto [k, dim] :
+       llvm::enumerate(ArrayRef(type.order).drop_front(rowRank))) {
     innerOffsets.push_back(offsets.empty() ? 0 : *offsets[dim].getConstant());
     // Without an offset a repeated dim is read whole: it has extent 1.
     if (auto d = dyn_cast<AffineDimExpr>(map.getResult(dim)))
@@ -196,39 +204,44 @@ Value KernelBuilder::readRows(const GenericPlan &generic, Value value, AffineMap
       kernel.getBody().getArgument(0),
       AffineMap::get(plan.space.size(), 0, coordinates, context),
       offsets.empty() ? ArrayAttr() : makeExtentsAttr(context, rowOffsets),
-      whole ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(innerOffsets), ValueRange{},
-      DenseI64ArrayAttr());
+      whole ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(innerOffsets),
+      ValueRange{}, DenseI64ArrayAttr());
 }
 
-FailureOr<Value> KernelBuilder::lookup(const GenericPlan &generic, GatherOp gather,
-                                       AffineMap map, ArrayRef<ExtentAttr> offsets) {
+FailureOr<Value> KernelBuilder::lookup(const GenericPlan &generic,
+                                       GatherOp gather, AffineMap map,
+                                       ArrayRef<ExtentAttr> offsets) {
   LogicalType indices = LogicalType::of(gather.getIndices());
   unsigned rank = indices.getRank();
   for (ExtentAttr offset : offsets.drop_front(offsets.empty() ? 0 : rank))
     if (offset.getConstant() != 0)
-      return gather.emitOpError("does not support reading a slice of the table's rows");
-  AffineMap indexMap = AffineMap::get(map.getNumDims(), 0,
-                                      map.getResults().take_front(rank), context);
+      return gather.emitOpError(
+          "does not support reading a slice of the table's rows");
+  AffineMap indexMap = AffineMap::get(
+      map.getNumDims(), 0, map.getResults().take_front(rank), context);
   Value rows = readRows(generic, gather.getIndices(), indexMap,
                         offsets.empty() ? offsets : offsets.take_front(rank),
                         gather.getLoc());
   if (cast<RankedTensorType>(rows.getType()).getRank() != 1)
-    return gather.emitOpError("expected every dim of the index to be a row of the kernel");
+    return gather.emitOpError(
+        "expected every dim of the index to be a row of the kernel");
   auto table = cast<RankedTensorType>(gather.getTable().getType());
   SmallVector<int64_t> shape = {tileRows};
   llvm::append_range(shape, table.getShape().drop_front());
-  return TileLookupOp::create(b, gather.getLoc(),
-                              RankedTensorType::get(shape, table.getElementType()),
-                              getInput(gather.getTable()), rows, StringAttr())
+  return TileLookupOp::create(
+             b, gather.getLoc(),
+             RankedTensorType::get(shape, table.getElementType()),
+             getInput(gather.getTable()), rows, StringAttr())
       .getResult();
 }
 
-FailureOr<KernelBuilder::Operand> KernelBuilder::read(const GenericPlan &generic,
-                                                      Value value, AffineMap map,
-                                                      ArrayRef<ExtentAttr> offsets) {
+FailureOr<KernelBuilder::Operand>
+KernelBuilder::read(const GenericPlan &generic, Value value, AffineMap map,
+                    ArrayRef<ExtentAttr> offsets) {
   LogicalType type = LogicalType::of(value);
   unsigned rowRank = getRowRank(type, map, generic);
-  AffineMap tileMap = getOperandMap(generic, type, map, rowRank, /*hasRow=*/true);
+  AffineMap tileMap =
+      getOperandMap(generic, type, map, rowRank, /*hasRow=*/true);
   if (Value tile = made.lookup(value))
     return Operand{tile, tileMap};
   Operation *producer = value.getDefiningOp();
@@ -246,15 +259,17 @@ FailureOr<KernelBuilder::Operand> KernelBuilder::read(const GenericPlan &generic
   }
   for (int64_t dim : ArrayRef(type.order).drop_front(rowRank))
     if (!offsets.empty() && !offsets[dim].isStatic())
-      return generic.getOp().emitOpError(
-                 "does not support a start that varies per sample along a static dim: ")
+      return generic.getOp().emitOpError("does not support a start that varies "
+                                         "per sample along a static dim: ")
              << offsets[dim].str();
   if (!type.isDense() || rowRank != 0)
-    return Operand{readRows(generic, value, map, offsets, value.getLoc()), tileMap};
+    return Operand{readRows(generic, value, map, offsets, value.getLoc()),
+                   tileMap};
 
   // Dense, and the same for all rows.
   Value shared = getInput(value);
-  if (llvm::any_of(offsets, [](ExtentAttr e) { return e.getConstant() != 0; })) {
+  if (llvm::any_of(offsets,
+                   [](ExtentAttr e) { return e.getConstant() != 0; })) {
     GenericOp op = generic.getOp();
     SmallVector<OpFoldResult> starts, sizes;
     for (auto [dim, offset] : llvm::enumerate(offsets)) {
@@ -264,23 +279,26 @@ FailureOr<KernelBuilder::Operand> KernelBuilder::read(const GenericPlan &generic
           b.getIndexAttr(d ? *op.getDims()[d.getPosition()].getConstant() : 1));
     }
     SmallVector<OpFoldResult> strides(starts.size(), b.getIndexAttr(1));
-    shared = tensor::ExtractSliceOp::create(b, loc, shared, starts, sizes, strides);
+    shared =
+        tensor::ExtractSliceOp::create(b, loc, shared, starts, sizes, strides);
   }
-  return Operand{shared, getOperandMap(generic, type, map, 0, /*hasRow=*/false)};
+  return Operand{shared,
+                 getOperandMap(generic, type, map, 0, /*hasRow=*/false)};
 }
 
 //===----------------------------------------------------------------------===//
 // Computing
 //===----------------------------------------------------------------------===//
 
-/// The combiner `acc = op(acc, x)` of a reduction, where `x` does not depend on the
-/// accumulator; null if the region is not of that form.
+/// The combiner `acc = op(acc, x)` of a reduction, where `x` does not depend on
+/// the accumulator; null if the region is not of that form.
 static Operation *matchCombiner(GenericOp op, Value &element) {
   Block &body = op.getBody().front();
   Value acc = body.getArguments().back();
   Operation *combiner = body.getTerminator()->getOperand(0).getDefiningOp();
-  if (!combiner || combiner->getBlock() != &body || combiner->getNumOperands() != 2 ||
-      !acc.hasOneUse() || op->getNumResults() != 1)
+  if (!combiner || combiner->getBlock() != &body ||
+      combiner->getNumOperands() != 2 || !acc.hasOneUse() ||
+      op->getNumResults() != 1)
     return nullptr;
   if (combiner->getOperand(0) == acc)
     element = combiner->getOperand(1);
@@ -292,12 +310,13 @@ static Operation *matchCombiner(GenericOp op, Value &element) {
 }
 
 /// `linalg.matmul` if the generic is one on tiles; null otherwise.
-Value KernelBuilder::emitMatmul(const GenericPlan &generic, ArrayRef<Operand> operands,
-                                Value init) {
+Value KernelBuilder::emitMatmul(const GenericPlan &generic,
+                                ArrayRef<Operand> operands, Value init) {
   GenericOp op = generic.getOp();
   Value element;
   Operation *combiner = matchCombiner(op, element);
-  if (!combiner || !isa<arith::AddFOp, arith::AddIOp>(combiner) || operands.size() != 2)
+  if (!combiner || !isa<arith::AddFOp, arith::AddIOp>(combiner) ||
+      operands.size() != 2)
     return {};
   Operation *product = element.getDefiningOp();
   Block &body = op.getBody().front();
@@ -309,7 +328,9 @@ Value KernelBuilder::emitMatmul(const GenericPlan &generic, ArrayRef<Operand> op
   if (inner.size() != 2)
     return {};
   auto isMap = [&](const Operand &operand, unsigned d0, unsigned d1) {
-    return operand.map == AffineMap::get(3, 0, {b.getAffineDimExpr(d0), b.getAffineDimExpr(d1)}, context);
+    return operand.map ==
+           AffineMap::get(
+               3, 0, {b.getAffineDimExpr(d0), b.getAffineDimExpr(d1)}, context);
   };
   unsigned k = op.isReduction(inner[0]) ? 1 : 2, m = 3 - k;
   if (!op.isReduction(inner[k - 1]) || op.isReduction(inner[m - 1]))
@@ -328,10 +349,11 @@ Value KernelBuilder::emitMatmul(const GenericPlan &generic, ArrayRef<Operand> op
       .getResult(0);
 }
 
-/// The generic on tiles, into `init`. Without `combiner` the region yields `yielded`;
-/// with it, `combiner` of the accumulator and `yielded`.
-FailureOr<Value> KernelBuilder::emitLinalg(const GenericPlan &generic, Value yielded,
-                                           Value init, AffineMap outputMap,
+/// The generic on tiles, into `init`. Without `combiner` the region yields
+/// `yielded`; with it, `combiner` of the accumulator and `yielded`.
+FailureOr<Value> KernelBuilder::emitLinalg(const GenericPlan &generic,
+                                           Value yielded, Value init,
+                                           AffineMap outputMap,
                                            Operation *combiner) {
   GenericOp op = generic.getOp();
   Block &body = op.getBody().front();
@@ -365,9 +387,9 @@ FailureOr<Value> KernelBuilder::emitLinalg(const GenericPlan &generic, Value yie
   AffineMap rowMap =
       AffineMap::get(1 + inner.size(), 0, {b.getAffineDimExpr(0)}, context);
   for (auto &[row, tile] : coordinates) {
-    tile = TileCoordOp::create(b, op.getLoc(),
-                               RankedTensorType::get({tileRows}, b.getI64Type()),
-                               kernel.getBody().getArgument(0), row);
+    tile = TileCoordOp::create(
+        b, op.getLoc(), RankedTensorType::get({tileRows}, b.getI64Type()),
+        kernel.getBody().getArgument(0), row);
     operands.push_back({tile, rowMap});
   }
 
@@ -387,7 +409,8 @@ FailureOr<Value> KernelBuilder::emitLinalg(const GenericPlan &generic, Value yie
     for (auto [i, value] : llvm::enumerate(op.getInputs()))
       if (auto fill = value.getDefiningOp<FillOp>())
         mapping.map(body.getArgument(i),
-                    arith::ConstantOp::create(builder, l, cast<TypedAttr>(fill.getValue()))
+                    arith::ConstantOp::create(builder, l,
+                                              cast<TypedAttr>(fill.getValue()))
                         .getResult());
     for (auto [k, arg] : llvm::enumerate(args))
       mapping.map(arg, blockArgs[k]);
@@ -402,13 +425,15 @@ FailureOr<Value> KernelBuilder::emitLinalg(const GenericPlan &generic, Value yie
         continue;
       }
       Value value;
-      if (std::optional<unsigned> row = generic.getRowPosition(index.getDim())) {
+      if (std::optional<unsigned> row =
+              generic.getRowPosition(index.getDim())) {
         unsigned k = std::distance(coordinates.begin(), coordinates.find(*row));
         value = blockArgs[firstCoordinate + k];
       } else {
         unsigned k = llvm::find(inner, index.getDim()) - inner.begin();
         value = linalg::IndexOp::create(builder, l, 1 + k);
-        value = arith::IndexCastOp::create(builder, l, builder.getI64Type(), value);
+        value =
+            arith::IndexCastOp::create(builder, l, builder.getI64Type(), value);
       }
       mapping.map(index.getResult(), value);
     }
@@ -419,8 +444,9 @@ FailureOr<Value> KernelBuilder::emitLinalg(const GenericPlan &generic, Value yie
     }
     linalg::YieldOp::create(builder, l, result);
   };
-  return linalg::GenericOp::create(b, op.getLoc(), TypeRange{init.getType()}, values,
-                                   ValueRange{init}, maps, iterators, fillBody)
+  return linalg::GenericOp::create(b, op.getLoc(), TypeRange{init.getType()},
+                                   values, ValueRange{init}, maps, iterators,
+                                   fillBody)
       .getResult(0);
 }
 
@@ -435,8 +461,8 @@ LogicalResult KernelBuilder::emit(const GenericPlan &generic) {
   LogicalType type = LogicalType::of(op.getResult(0));
   unsigned rowRank = generic.rowDims.size();
   RankedTensorType tileType = getTileType(type, rowRank);
-  AffineMap outputMap =
-      getOperandMap(generic, type, op.getOutputMap(0), rowRank, /*hasRow=*/true);
+  AffineMap outputMap = getOperandMap(generic, type, op.getOutputMap(0),
+                                      rowRank, /*hasRow=*/true);
 
   bool reduces = false;
   for (unsigned dim : getInnerDims(generic))
@@ -477,13 +503,15 @@ LogicalResult KernelBuilder::emitFold(const GenericPlan &generic) {
   Value element;
   Operation *combiner = matchCombiner(op, element);
   if (!combiner)
-    return op.emitOpError("expected a reduction over rows to combine its accumulator "
-                          "with one value by one op");
+    return op.emitOpError(
+        "expected a reduction over rows to combine its accumulator "
+        "with one value by one op");
   std::optional<TypedAttr> neutral = arith::getNeutralElement(combiner);
   auto fill = op.getInits()[0].getDefiningOp<FillOp>();
   if (!neutral || !fill || fill.getValue() != *neutral)
-    return op.emitOpError("expected a reduction over rows to start from a fill with "
-                          "the combiner's neutral element");
+    return op.emitOpError(
+        "expected a reduction over rows to start from a fill with "
+        "the combiner's neutral element");
 
   // Within a row: what is combined, with static dims reduced.
   LogicalType type = LogicalType::of(op.getResult(0));
@@ -492,8 +520,10 @@ LogicalResult KernelBuilder::emitFold(const GenericPlan &generic) {
   SmallVector<AffineExpr> exprs = {b.getAffineDimExpr(0)};
   for (int64_t dim : ArrayRef(type.order).drop_front(generic.groups)) {
     shape.push_back(*type.extents[dim].getConstant());
-    unsigned from = cast<AffineDimExpr>(op.getOutputMap(0).getResult(dim)).getPosition();
-    exprs.push_back(b.getAffineDimExpr(1 + (llvm::find(inner, from) - inner.begin())));
+    unsigned from =
+        cast<AffineDimExpr>(op.getOutputMap(0).getResult(dim)).getPosition();
+    exprs.push_back(
+        b.getAffineDimExpr(1 + (llvm::find(inner, from) - inner.begin())));
   }
   SmallVector<int64_t> tileShape = {tileRows};
   llvm::append_range(tileShape, shape);
@@ -505,8 +535,8 @@ LogicalResult KernelBuilder::emitFold(const GenericPlan &generic) {
   if (!reduces && arg && arg.getOwner() == &op.getBody().front() &&
       !op.getInputs()[arg.getArgNumber()].getDefiningOp<FillOp>()) {
     unsigned i = arg.getArgNumber();
-    FailureOr<Operand> operand =
-        read(generic, op.getInputs()[i], op.getInputMap(i), op.getInputOffsets(i));
+    FailureOr<Operand> operand = read(generic, op.getInputs()[i],
+                                      op.getInputMap(i), op.getInputOffsets(i));
     if (failed(operand))
       return failure();
     // The element itself, at the same place: nothing to compute.
@@ -516,8 +546,8 @@ LogicalResult KernelBuilder::emitFold(const GenericPlan &generic) {
   if (!tile) {
     Value init = reduces ? fillTile(tileShape, *neutral)
                          : emptyTile(tileShape, type.elementType);
-    FailureOr<Value> result =
-        emitLinalg(generic, element, init, outputMap, reduces ? combiner : nullptr);
+    FailureOr<Value> result = emitLinalg(generic, element, init, outputMap,
+                                         reduces ? combiner : nullptr);
     if (failed(result))
       return failure();
     tile = *result;
@@ -544,16 +574,20 @@ LogicalResult KernelBuilder::emitFold(const GenericPlan &generic) {
   Type lastType = LogicalType::of(last).elementType;
   SmallVector<Attribute> extentList(extents.getArrayRef());
   auto reduce = TileReduceOp::create(
-      b, loc, TypeRange{RankedTensorType::get(shape, lastType)}, ValueRange{tile},
-      b.getArrayAttr({*neutral}), b.getArrayAttr(extentList));
+      b, loc, TypeRange{RankedTensorType::get(shape, lastType)},
+      ValueRange{tile}, b.getArrayAttr({*neutral}), b.getArrayAttr(extentList));
   {
     OpBuilder::InsertionGuard guard(b);
     Type element = type.elementType;
-    Block *combine = b.createBlock(&reduce.getCombine(), {}, {element, element}, {loc, loc});
+    Block *combine =
+        b.createBlock(&reduce.getCombine(), {}, {element, element}, {loc, loc});
     IRMapping mapping;
-    bool accFirst = combiner->getOperand(0) == op.getBody().front().getArguments().back();
-    mapping.map(combiner->getOperand(0), combine->getArgument(accFirst ? 1 : 0));
-    mapping.map(combiner->getOperand(1), combine->getArgument(accFirst ? 0 : 1));
+    bool accFirst =
+        combiner->getOperand(0) == op.getBody().front().getArguments().back();
+    mapping.map(combiner->getOperand(0),
+                combine->getArgument(accFirst ? 1 : 0));
+    mapping.map(combiner->getOperand(1),
+                combine->getArgument(accFirst ? 0 : 1));
     YieldOp::create(b, loc, b.clone(*combiner, mapping)->getResults());
 
     SmallVector<Type> types = {element};
@@ -570,13 +604,15 @@ LogicalResult KernelBuilder::emitFold(const GenericPlan &generic) {
           inside.map(body.getArgument(i), value);
         else if (Attribute extent = getExtent(input))
           inside.map(body.getArgument(i),
-                     finalize->getArgument(1 + (llvm::find(extents, extent) - extents.begin())));
+                     finalize->getArgument(
+                         1 + (llvm::find(extents, extent) - extents.begin())));
         else
-          inside.map(body.getArgument(i),
-                     arith::ConstantOp::create(
-                         b, next.getLoc(),
-                         cast<TypedAttr>(input.getDefiningOp<FillOp>().getValue()))
-                         .getResult());
+          inside.map(
+              body.getArgument(i),
+              arith::ConstantOp::create(
+                  b, next.getLoc(),
+                  cast<TypedAttr>(input.getDefiningOp<FillOp>().getValue()))
+                  .getResult());
       }
       for (Operation &each : body.without_terminator())
         b.clone(each, inside);
@@ -619,11 +655,11 @@ LogicalResult KernelBuilder::run(StringRef name) {
   tileRows = chooseTileRows();
   SmallVector<Value> results = collectResults();
   unsigned groups = plan.hasFold ? plan.groups : plan.space.size();
-  kernel = KernelOp::create(
-      b, loc, TypeRange(ValueRange(results)), name, makeExtentsAttr(context, plan.space),
-      makePathAttr(context, plan.path), groups,
-      plan.batch ? UnitKind::Chunks : UnitKind::Groups, plan.batch ? chunkRows : 0,
-      tileRows, ValueRange{});
+  kernel = KernelOp::create(b, loc, TypeRange(ValueRange(results)), name,
+                            makeExtentsAttr(context, plan.space),
+                            makePathAttr(context, plan.path), groups,
+                            plan.batch ? UnitKind::Chunks : UnitKind::Groups,
+                            plan.batch ? chunkRows : 0, tileRows, ValueRange{});
   {
     OpBuilder::InsertionGuard guard(b);
     b.createBlock(&kernel.getBody(), {}, {TileType::get(context)}, {loc});
@@ -642,6 +678,7 @@ LogicalResult KernelBuilder::run(StringRef name) {
 }
 
 LogicalResult nested::ragged::buildKernel(RewriterBase &rewriter, Location loc,
-                                          const KernelPlan &plan, StringRef name) {
+                                          const KernelPlan &plan,
+                                          StringRef name) {
   return KernelBuilder(rewriter, loc, plan).run(name);
 }

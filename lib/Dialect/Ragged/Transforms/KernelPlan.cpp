@@ -22,8 +22,8 @@ unsigned nested::ragged::getRowRank(const LogicalType &type, AffineMap map,
   unsigned rank = 0;
   for (int64_t dim : type.order) {
     auto expr = dyn_cast<AffineDimExpr>(map.getResult(dim));
-    bool isRow = type.isRagged(dim) ||
-                 (expr && plan.getRowPosition(expr.getPosition()));
+    bool isRow =
+        type.isRagged(dim) || (expr && plan.getRowPosition(expr.getPosition()));
     if (!isRow)
       break;
     ++rank;
@@ -51,8 +51,8 @@ bool nested::ragged::isReadByRow(const GenericPlan &plan, unsigned i) {
 // Row dims of one generic
 //===----------------------------------------------------------------------===//
 
-/// Iteration dims of constant extent that must be rows since they choose among rows of
-/// an input: a ragged dim of it, or a dim of an index.
+/// Iteration dims of constant extent that must be rows since they choose among
+/// rows of an input: a ragged dim of it, or a dim of an index.
 static llvm::SmallDenseSet<unsigned> getForcedRowDims(GenericOp op) {
   llvm::SmallDenseSet<unsigned> forced;
   for (auto [i, input] : llvm::enumerate(op.getInputs())) {
@@ -68,8 +68,8 @@ static llvm::SmallDenseSet<unsigned> getForcedRowDims(GenericOp op) {
   return forced;
 }
 
-/// Without ragged dims and without a batch there would be one row: large dense values
-/// make rows of a leading dim, so that there are tiles to compute.
+/// Without ragged dims and without a batch there would be one row: large dense
+/// values make rows of a leading dim, so that there are tiles to compute.
 static void addDenseRowDim(GenericOp op, GenericPlan &plan) {
   constexpr int64_t largeRow = 512;
   int64_t points = 1;
@@ -112,15 +112,16 @@ FailureOr<GenericPlan> nested::ragged::planGeneric(GenericOp op) {
   LogicalType result = LogicalType::of(op.getResult(0));
   bool inner = false;
   for (int64_t logical : result.order) {
-    unsigned dim =
-        cast<AffineDimExpr>(op.getOutputMap(0).getResult(logical)).getPosition();
+    unsigned dim = cast<AffineDimExpr>(op.getOutputMap(0).getResult(logical))
+                       .getPosition();
     if (!isRow(dim)) {
       inner = true;
       continue;
     }
     if (inner)
       return op.emitOpError("does not support that dim ")
-             << logical << " of the result selects rows of an input but is stored "
+             << logical
+             << " of the result selects rows of an input but is stored "
              << "after a dim that does not; move it to the front";
     plan.rowDims.push_back(dim);
   }
@@ -133,8 +134,9 @@ FailureOr<GenericPlan> nested::ragged::planGeneric(GenericOp op) {
   for (unsigned dim : plan.rowDims)
     plan.space.push_back(dims[dim]);
   if (op.getBatchReduced() && plan.groups != 0)
-    return op.emitOpError("does not support keeping a ragged dim while reducing over "
-                          "the batch");
+    return op.emitOpError(
+        "does not support keeping a ragged dim while reducing over "
+        "the batch");
   return plan;
 }
 
@@ -149,8 +151,8 @@ public:
   FailureOr<std::vector<StepPlan>> run();
 
 private:
-  /// The step that makes a value: -1 for arguments and constants; of a virtual op
-  /// the latest of what it loads.
+  /// The step that makes a value: -1 for arguments and constants; of a virtual
+  /// op the latest of what it loads.
   int getStep(Value value);
   LogicalResult place(GenericOp op);
   bool placeAsFinalizer(const GenericPlan &plan);
@@ -219,7 +221,8 @@ static bool isElementwise(GenericOp op) {
   if (op->getNumResults() != 1 || !op.getOutputMap(0).isIdentity() ||
       op.getBatchReduced())
     return false;
-  WalkResult walk = op.getBody().walk([](IndexOp) { return WalkResult::interrupt(); });
+  WalkResult walk =
+      op.getBody().walk([](IndexOp) { return WalkResult::interrupt(); });
   return !walk.wasInterrupted();
 }
 
@@ -227,7 +230,8 @@ bool Planner::placeAsFinalizer(const GenericPlan &plan) {
   GenericOp op = plan.getOp();
   if (!fuse || !isElementwise(op))
     return false;
-  // Its one input that is not an extent or a constant is a fold, or follows one.
+  // Its one input that is not an extent or a constant is a fold, or follows
+  // one.
   Operation *fold = nullptr;
   int step = -1;
   for (auto [i, value] : llvm::enumerate(op.getInputs())) {
@@ -254,10 +258,12 @@ bool Planner::placeAsFinalizer(const GenericPlan &plan) {
   if (!fold || fold->getNumResults() != 1)
     return false;
   KernelPlan &kernel = steps[step].kernel;
-  // Extents per sample belong to folds of samples, totals to folds of the batch.
+  // Extents per sample belong to folds of samples, totals to folds of the
+  // batch.
   for (Value value : op.getInputs()) {
     Operation *producer = value.getDefiningOp();
-    if (isa<TotalOp>(producer) != kernel.batch && isa<TotalOp, ExtentOp>(producer))
+    if (isa<TotalOp>(producer) != kernel.batch &&
+        isa<TotalOp, ExtentOp>(producer))
       return false;
     if (auto total = dyn_cast<TotalOp>(producer))
       if (!total.getPartition().getDefiningOp<PartitionOp>())
@@ -265,8 +271,8 @@ bool Planner::placeAsFinalizer(const GenericPlan &plan) {
   }
   kernel.finalizers[fold].push_back(op);
   stepOf[op] = step;
-  remark::passed(op.getLoc(), remark::RemarkOpts::name("Finalize")
-                                  .category("ragged-fusion"))
+  remark::passed(op.getLoc(),
+                 remark::RemarkOpts::name("Finalize").category("ragged-fusion"))
       << remark::add("done where the fold ends");
   return true;
 }
@@ -296,14 +302,15 @@ LogicalResult Planner::place(GenericOp op) {
       }
       kernel.generics.push_back(*plan);
       stepOf[op] = step;
-      remark::passed(op.getLoc(), remark::RemarkOpts::name("Fuse")
-                                      .category("ragged-fusion"))
+      remark::passed(op.getLoc(),
+                     remark::RemarkOpts::name("Fuse").category("ragged-fusion"))
           << remark::add("fused into a kernel over ")
-              << remark::metric("space", formatExtents(kernel.space));
+          << remark::metric("space", formatExtents(kernel.space));
       return success();
     }
-  remark::missed(op.getLoc(), remark::RemarkOpts::name("NewKernel")
-                                  .category("ragged-fusion"))
+  remark::missed(
+      op.getLoc(),
+      remark::RemarkOpts::name("NewKernel").category("ragged-fusion"))
       << remark::reason("{0}", fuse ? why : "fusion is off");
   StepPlan step;
   step.kernel.path = op.getPathNames();

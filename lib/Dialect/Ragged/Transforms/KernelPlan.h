@@ -1,15 +1,19 @@
-//===- KernelPlan.h - Which generics make which kernels ----------*- C++ -*-===//
+//===- KernelPlan.h - Which generics make which kernels ----------*- C++
+//-*-===//
 //
 // Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// The decisions of `--ragged-form-kernels`, before anything is rewritten. Words:
+// The decisions of `--ragged-form-kernels`, before anything is rewritten.
+// Words:
 //
-// * row dims: the iteration dims of a generic that become rows of the kernel; the
+// * row dims: the iteration dims of a generic that become rows of the kernel;
+// the
 //   others stay dims of its tiles;
-// * virtual ops: gathers and constants, which are loads and are repeated in every
+// * virtual ops: gathers and constants, which are loads and are repeated in
+// every
 //   kernel that reads them;
 // * step: a kernel, or another op that does something at run time. Steps run in
 //   order.
@@ -96,11 +100,12 @@ mlir::FailureOr<GenericPlan> planGeneric(GenericOp op);
 
 /// Steps of the whole function. Reports decisions as remarks.
 mlir::FailureOr<std::vector<StepPlan>> planKernels(mlir::func::FuncOp func,
-                                                         bool fuse);
+                                                   bool fuse);
 
 /// Writes the kernel as an op; maps the results of its generics to the op's.
-mlir::LogicalResult buildKernel(mlir::RewriterBase &rewriter, mlir::Location loc,
-                                const KernelPlan &plan, llvm::StringRef name);
+mlir::LogicalResult buildKernel(mlir::RewriterBase &rewriter,
+                                mlir::Location loc, const KernelPlan &plan,
+                                llvm::StringRef name);
 
 } // namespace nested::ragged
 

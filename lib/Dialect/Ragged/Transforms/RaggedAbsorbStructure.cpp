@@ -41,8 +41,9 @@ LogicalResult RaggedAbsorbStructure::absorbLengths(BlockArgument arg) {
   OpBuilder b(user);
   if (auto partition = dyn_cast<PartitionOp>(user)) {
     if (partition.getSources().size() != 1)
-      return partition.emitOpError("does not support the lengths of several symbols as "
-                                   "dense arguments; take the partition as an argument");
+      return partition.emitOpError(
+          "does not support the lengths of several symbols as "
+          "dense arguments; take the partition as an argument");
     arg.setType(partition.getType());
     partition.getResult().replaceAllUsesWith(arg);
     partition.erase();
@@ -60,8 +61,8 @@ LogicalResult RaggedAbsorbStructure::absorbLengths(BlockArgument arg) {
   return success();
 }
 
-/// Values that are only packed, in one way, become the ragged argument that they are
-/// packed to.
+/// Values that are only packed, in one way, become the ragged argument that
+/// they are packed to.
 static void absorbValues(BlockArgument arg) {
   Type type;
   for (Operation *user : arg.getUsers()) {
@@ -86,13 +87,13 @@ void RaggedAbsorbStructure::runOnOperation() {
   // Lengths first: packs refer to the partitions that they make.
   for (BlockArgument arg : func.getArguments())
     if (isDynamicTensor(arg.getType()) && !arg.use_empty() &&
-        llvm::all_of(arg.getUsers(), llvm::IsaPred<PartitionOp, WithLengthsOp>) &&
+        llvm::all_of(arg.getUsers(),
+                     llvm::IsaPred<PartitionOp, WithLengthsOp>) &&
         failed(absorbLengths(arg)))
       return signalPassFailure();
   for (BlockArgument arg : func.getArguments())
     if (isDynamicTensor(arg.getType()))
       absorbValues(arg);
-  func.setFunctionType(FunctionType::get(&getContext(),
-                                         func.getBody().getArgumentTypes(),
-                                         func.getResultTypes()));
+  func.setFunctionType(FunctionType::get(
+      &getContext(), func.getBody().getArgumentTypes(), func.getResultTypes()));
 }

@@ -17,7 +17,8 @@ using namespace mlir;
 using namespace nested::ragged;
 
 namespace {
-struct RaggedFoldMoves : nested::ragged::impl::RaggedFoldMovesBase<RaggedFoldMoves> {
+struct RaggedFoldMoves
+    : nested::ragged::impl::RaggedFoldMovesBase<RaggedFoldMoves> {
   void runOnOperation() override;
 };
 } // namespace
@@ -31,7 +32,8 @@ static bool isMove(GenericOp op) {
   return body.getTerminator()->getOperand(0) == body.getArgument(0);
 }
 
-/// Makes input `i` of `op`, which is the result of `move`, read the move's input.
+/// Makes input `i` of `op`, which is the result of `move`, read the move's
+/// input.
 static void fold(GenericOp op, unsigned i, GenericOp move) {
   MLIRContext *context = op.getContext();
   AffineMap inner = move.getInputMap(0), outer = op.getInputMap(i);
@@ -39,8 +41,9 @@ static void fold(GenericOp op, unsigned i, GenericOp move) {
   SmallVector<ExtentAttr> outerOffsets = op.getInputOffsets(i);
   ExtentAttr zero = extent::constant(context, 0);
 
-  // The move reads, for point p of its dims, element inner(p) + innerOffsets; op
-  // asks for p = outer(q) + outerOffsets. Results of inner are dims or constants.
+  // The move reads, for point p of its dims, element inner(p) + innerOffsets;
+  // op asks for p = outer(q) + outerOffsets. Results of inner are dims or
+  // constants.
   SmallVector<AffineExpr> coordinates;
   SmallVector<ExtentAttr> offsets;
   for (auto [k, expr] : llvm::enumerate(inner.getResults())) {

@@ -21,7 +21,8 @@ using namespace mlir;
 using namespace nested::ragged;
 
 namespace {
-struct RaggedFormKernels : nested::ragged::impl::RaggedFormKernelsBase<RaggedFormKernels> {
+struct RaggedFormKernels
+    : nested::ragged::impl::RaggedFormKernelsBase<RaggedFormKernels> {
   using Base::Base;
   void runOnOperation() override;
 
@@ -36,22 +37,24 @@ static Value createMove(IRRewriter &rewriter, Value value) {
   MLIRContext *context = rewriter.getContext();
   Location loc = value.getLoc();
   Value init = EmptyOp::create(rewriter, loc, value.getType());
-  AffineMap identity = AffineMap::getMultiDimIdentityMap(type.getRank(), context);
+  AffineMap identity =
+      AffineMap::getMultiDimIdentityMap(type.getRank(), context);
   SmallVector<StringRef> iterators(type.getRank(), "parallel");
   auto op = GenericOp::create(
-      rewriter, loc, TypeRange{value.getType()}, ValueRange{value}, ValueRange{init},
-      makeExtentsAttr(context, type.extents), rewriter.getStrArrayAttr(iterators),
-      makePathAttr(context, type.path),
-      rewriter.getAffineMapArrayAttr({identity, identity}), ArrayAttr(), UnitAttr());
+      rewriter, loc, TypeRange{value.getType()}, ValueRange{value},
+      ValueRange{init}, makeExtentsAttr(context, type.extents),
+      rewriter.getStrArrayAttr(iterators), makePathAttr(context, type.path),
+      rewriter.getAffineMapArrayAttr({identity, identity}), ArrayAttr(),
+      UnitAttr());
   OpBuilder::InsertionGuard guard(rewriter);
-  Block *block = rewriter.createBlock(&op.getBody(), {},
-                                      {type.elementType, type.elementType}, {loc, loc});
+  Block *block = rewriter.createBlock(
+      &op.getBody(), {}, {type.elementType, type.elementType}, {loc, loc});
   YieldOp::create(rewriter, loc, block->getArgument(0));
   return op.getResult(0);
 }
 
-/// What is a load for kernels but is read by another op has to be stored after all:
-/// results of the function, operands of ops that are no generics.
+/// What is a load for kernels but is read by another op has to be stored after
+/// all: results of the function, operands of ops that are no generics.
 void RaggedFormKernels::materializeLoads(IRRewriter &rewriter) {
   getOperation().walk([&](Operation *op) {
     if (isa<GenericOp>(op) || !op->getBlock() ||

@@ -20,13 +20,14 @@ using namespace mlir;
 using namespace nested::ragged;
 
 namespace {
-struct RaggedGeneralize : nested::ragged::impl::RaggedGeneralizeBase<RaggedGeneralize> {
+struct RaggedGeneralize
+    : nested::ragged::impl::RaggedGeneralizeBase<RaggedGeneralize> {
   void runOnOperation() override;
 };
 } // namespace
 
-/// A generic over an extent that is constant 0 computes nothing: what it gives is
-/// its inits, written out where they are results (R5).
+/// A generic over an extent that is constant 0 computes nothing: what it gives
+/// is its inits, written out where they are results (R5).
 static void foldEmptyGenerics(func::FuncOp func, IRRewriter &rewriter) {
   func.walk([&](GenericOp op) {
     if (llvm::none_of(op.getDims(),

@@ -20,7 +20,8 @@ using namespace mlir;
 using namespace nested::ragged;
 
 namespace {
-struct RaggedInlineCalls : nested::ragged::impl::RaggedInlineCallsBase<RaggedInlineCalls> {
+struct RaggedInlineCalls
+    : nested::ragged::impl::RaggedInlineCallsBase<RaggedInlineCalls> {
   void runOnOperation() override;
 
 private:
@@ -45,8 +46,8 @@ LogicalResult RaggedInlineCalls::inlineCall(CallOp call, SymbolTable &symbols) {
     return call.emitOpError("expected '")
            << call.getCallee() << "' to be a function with a body";
   if (callee == caller)
-    return call.emitOpError("is recursive: '") << call.getCallee()
-                                               << "' calls itself";
+    return call.emitOpError("is recursive: '")
+           << call.getCallee() << "' calls itself";
 
   // Symbols that the callee binds inside get names that are free in the caller.
   llvm::StringSet<> taken = collectNames(caller);
@@ -68,9 +69,11 @@ LogicalResult RaggedInlineCalls::inlineCall(CallOp call, SymbolTable &symbols) {
   };
   AttrTypeReplacer replacer;
   replacer.addReplacement(
-      [&](ExtentAttr extent) -> std::optional<std::pair<Attribute, WalkResult>> {
-        return std::make_pair(Attribute(extent::substitute(extent, replacement)),
-                              WalkResult::skip());
+      [&](ExtentAttr extent)
+          -> std::optional<std::pair<Attribute, WalkResult>> {
+        return std::make_pair(
+            Attribute(extent::substitute(extent, replacement)),
+            WalkResult::skip());
       });
 
   OpBuilder builder(call);
@@ -116,7 +119,8 @@ void RaggedInlineCalls::runOnOperation() {
       if (failed(inlineCall(call, symbols)))
         return signalPassFailure();
   }
-  for (auto func : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
+  for (auto func :
+       llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
     if (!isEntry(func))
       func.erase();
 }

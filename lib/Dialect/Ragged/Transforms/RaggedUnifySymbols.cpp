@@ -1,4 +1,5 @@
-//===- RaggedUnifySymbols.cpp - Casts and slice bounds become entry checks -===//
+//===- RaggedUnifySymbols.cpp - Casts and slice bounds become entry checks
+//-===//
 //
 // Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,7 +19,8 @@ using namespace mlir;
 using namespace nested::ragged;
 
 namespace {
-struct RaggedUnifySymbols : nested::ragged::impl::RaggedUnifySymbolsBase<RaggedUnifySymbols> {
+struct RaggedUnifySymbols
+    : nested::ragged::impl::RaggedUnifySymbolsBase<RaggedUnifySymbols> {
   void runOnOperation() override;
 
 private:
@@ -32,16 +34,17 @@ private:
 };
 } // namespace
 
-void RaggedUnifySymbols::addCheck(CheckKind kind, ExtentAttr lhs, ExtentAttr rhs,
-                                  ArrayRef<StringAttr> path, StringRef what,
-                                  Location where) {
+void RaggedUnifySymbols::addCheck(CheckKind kind, ExtentAttr lhs,
+                                  ExtentAttr rhs, ArrayRef<StringAttr> path,
+                                  StringRef what, Location where) {
   Attribute check = getCheckAttr(kind, lhs, rhs, path, what, where);
   if (!llvm::is_contained(checks, check))
     checks.push_back(check);
 }
 
-/// Replaces `symbol` in all types and attributes of the function. Checks and the
-/// declared types of arguments keep it: they speak of what the caller gives.
+/// Replaces `symbol` in all types and attributes of the function. Checks and
+/// the declared types of arguments keep it: they speak of what the caller
+/// gives.
 void RaggedUnifySymbols::rename(StringAttr symbol, ExtentAttr extent) {
   func::FuncOp func = getOperation();
   AttrTypeReplacer replacer;
@@ -106,8 +109,10 @@ LogicalResult RaggedUnifySymbols::unify(CastOp cast) {
     }
   }
   if (cast.getSource().getType() != cast.getResult().getType())
-    return cast.emitOpError("expected types that differ in extents only, but got ")
-           << cast.getSource().getType() << " and " << cast.getResult().getType();
+    return cast.emitOpError(
+               "expected types that differ in extents only, but got ")
+           << cast.getSource().getType() << " and "
+           << cast.getResult().getType();
   cast.getResult().replaceAllUsesWith(cast.getSource());
   cast.erase();
   return success();

@@ -17,7 +17,8 @@ using namespace mlir;
 using namespace nested::ragged;
 
 namespace {
-struct RaggedVerifyGeneric : nested::ragged::impl::RaggedVerifyGenericBase<RaggedVerifyGeneric> {
+struct RaggedVerifyGeneric
+    : nested::ragged::impl::RaggedVerifyGenericBase<RaggedVerifyGeneric> {
   void runOnOperation() override;
 };
 } // namespace

@@ -17,7 +17,8 @@ using namespace mlir;
 using namespace nested::ragged;
 
 namespace {
-struct RaggedVerifyKernels : nested::ragged::impl::RaggedVerifyKernelsBase<RaggedVerifyKernels> {
+struct RaggedVerifyKernels
+    : nested::ragged::impl::RaggedVerifyKernelsBase<RaggedVerifyKernels> {
   void runOnOperation() override;
 };
 } // namespace

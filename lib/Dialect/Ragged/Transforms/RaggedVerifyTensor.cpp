@@ -17,7 +17,8 @@ using namespace mlir;
 using namespace nested::ragged;
 
 namespace {
-struct RaggedVerifyTensor : nested::ragged::impl::RaggedVerifyTensorBase<RaggedVerifyTensor> {
+struct RaggedVerifyTensor
+    : nested::ragged::impl::RaggedVerifyTensorBase<RaggedVerifyTensor> {
   void runOnOperation() override;
 };
 } // namespace
@@ -26,8 +27,8 @@ void RaggedVerifyTensor::runOnOperation() {
   if (failed(verifySymbols(getOperation())))
     return signalPassFailure();
   WalkResult result = getOperation().walk([](Operation *op) {
-    if (!isa<KernelOp, ScheduleOp, TileLoadOp, TileGatherOp, TileStoreOp, TileFoldOp>(
-            op))
+    if (!isa<KernelOp, ScheduleOp, TileLoadOp, TileGatherOp, TileStoreOp,
+             TileFoldOp>(op))
       return WalkResult::advance();
     op->emitOpError("belongs to a later phase than `tensor`");
     return WalkResult::interrupt();

@@ -21,7 +21,8 @@ std::string nested::ragged::formatLocation(Location loc) {
   std::string text;
   loc->walk([&](Location part) {
     if (auto file = dyn_cast<FileLineColLoc>(part)) {
-      text = (file.getFilename().getValue() + ":" + Twine(file.getLine())).str();
+      text =
+          (file.getFilename().getValue() + ":" + Twine(file.getLine())).str();
       return WalkResult::interrupt();
     }
     return WalkResult::advance();
@@ -36,7 +37,8 @@ DictionaryAttr nested::ragged::getCheckAttr(CheckKind kind, ExtentAttr lhs,
   Builder b(lhs.getContext());
   return b.getDictionaryAttr(
       {b.getNamedAttr("lhs", lhs), b.getNamedAttr("rhs", rhs),
-       b.getNamedAttr("op", b.getStringAttr(kind == CheckKind::EQ ? "==" : "<=")),
+       b.getNamedAttr("op",
+                      b.getStringAttr(kind == CheckKind::EQ ? "==" : "<=")),
        b.getNamedAttr("path", makePathAttr(lhs.getContext(), path)),
        b.getNamedAttr("what", b.getStringAttr(what)),
        b.getNamedAttr("where", b.getStringAttr(formatLocation(where)))});

@@ -1,4 +1,5 @@
-//===- Passes.h - Passes from tensor to kernels ------------------*- C++ -*-===//
+//===- Passes.h - Passes from tensor to kernels ------------------*- C++
+//-*-===//
 //
 // Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -31,7 +32,8 @@ inline constexpr llvm::StringLiteral kNameAttr = "ragged.name";
 /// An entry is a public function with a body.
 bool isEntry(mlir::FunctionOpInterface func);
 /// The entry check `lhs op rhs` as it is kept in `ragged.checks`.
-mlir::DictionaryAttr getCheckAttr(CheckKind kind, ExtentAttr lhs, ExtentAttr rhs,
+mlir::DictionaryAttr getCheckAttr(CheckKind kind, ExtentAttr lhs,
+                                  ExtentAttr rhs,
                                   llvm::ArrayRef<mlir::StringAttr> path,
                                   llvm::StringRef what, mlir::Location where);
 /// `file.py:3` for messages; empty when the location is unknown.

@@ -1,0 +1,98 @@
+//===- KernelSignature.cpp - Arguments of a kernel function ------------===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelFunction.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "nested/Conversion/LoopsToLLVM/Passes.h"
+
+using namespace mlir;
+using namespace nested;
+using namespace nested::ragged;
+
+KernelSignature::KernelSignature(OpBuilder &b, Location loc, StringRef name,
+                                 ScheduleBuilder &schedule)
+    : loc(loc), schedule(schedule) {
+  func = func::FuncOp::create(b, loc, name, b.getFunctionType({}, {}));
+  func->setAttr(kKernelAttr, b.getUnitAttr());
+  Block *body = func.addEntryBlock();
+  begin = body->addArgument(b.getIndexType(), loc);
+  end = body->addArgument(b.getIndexType(), loc);
+}
+
+Value KernelSignature::insertMemref(Value operand, Type type) {
+  Value arg = getBody()->insertArgument(memrefOperands.size(), type, loc);
+  memrefOperands.push_back(operand);
+  return arg;
+}
+
+Value KernelSignature::getTable(const TableKey &key) {
+  for (auto &[known, value] : tables)
+    if (known == key)
+      return value;
+  auto type = MemRefType::get({ShapedType::kDynamic},
+                              IntegerType::get(loc.getContext(), 64));
+  Value value = insertMemref(schedule.getTable(key), type);
+  tables.push_back({key, value});
+  return value;
+}
+
+Value KernelSignature::addBuffer(Value buffer, ArrayRef<int64_t> rowShape,
+                                 Type elementType) {
+  SmallVector<int64_t> shape = {ShapedType::kDynamic};
+  llvm::append_range(shape, rowShape);
+  return insertMemref(buffer,
+                      MemRefType::get(shape, getStorageType(elementType)));
+}
+
+Value KernelSignature::addDense(Value buffer, ArrayRef<int64_t> shape,
+                                Type elementType) {
+  return insertMemref(buffer,
+                      MemRefType::get(shape, getStorageType(elementType)));
+}
+
+Value KernelSignature::getErrorRecord() {
+  if (!errorRecord) {
+    // The last memref; what is asked for later is inserted before it.
+    auto type = MemRefType::get({ShapedType::kDynamic},
+                                IntegerType::get(loc.getContext(), 64));
+    errorRecord = getBody()->insertArgument(memrefOperands.size(), type, loc);
+  }
+  return errorRecord;
+}
+
+Value KernelSignature::getTotal(const TableKey &key) {
+  for (auto &[known, value] : totals)
+    if (known == key)
+      return value;
+  unsigned position =
+      memrefOperands.size() + (errorRecord ? 1 : 0) + totals.size();
+  Value value = getBody()->insertArgument(
+      position, IndexType::get(loc.getContext()), loc);
+  scalarOperands.push_back(schedule.getTable(key));
+  totals.push_back({key, value});
+  return value;
+}
+
+int64_t KernelSignature::addError(StringRef message) {
+  errors.push_back(message.str());
+  return errors.size();
+}
+
+ArrayAttr KernelSignature::getErrors(Builder &builder) const {
+  if (errors.empty())
+    return {};
+  SmallVector<StringRef> texts(errors.begin(), errors.end());
+  return builder.getStrArrayAttr(texts);
+}
+
+void KernelSignature::finish() {
+  OpBuilder b(loc.getContext());
+  b.setInsertionPointToEnd(getBody());
+  func::ReturnOp::create(b, loc);
+  func.setFunctionType(b.getFunctionType(getBody()->getArgumentTypes(), {}));
+}

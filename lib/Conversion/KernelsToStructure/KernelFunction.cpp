@@ -62,7 +62,6 @@ private:
                 RowPosition &position);
   void emitBody(OpBuilder &at, Value tileStart, Value live,
                 SmallVector<Value> &accumulators);
-  void countCosts(EmittedKernel &emitted);
   Value sharedTensor(Value input);
   Value getDenseMemref(Value value);
 
@@ -651,35 +650,6 @@ void KernelEmitter::emitTileLoop() {
   loop->setAttr(kTileLoopAttr, b.getUnitAttr());
 }
 
-/// FLOPs and bytes of a row, for plans and remarks: formulas of what the
-/// program asks for, not of what caches make of it.
-void KernelEmitter::countCosts(EmittedKernel &emitted) {
-  for (Operation &op : kernel.getBody().front()) {
-    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-      if (isa<linalg::FillOp>(op))
-        continue;
-      int64_t points = 1, work = 0;
-      for (int64_t size : linalgOp.getStaticLoopRanges())
-        points *= size;
-      points /= tileRows;
-      for (Operation &inside : linalgOp.getBlock()->without_terminator())
-        if (inside.getNumResults() == 1 &&
-            isa<FloatType>(inside.getResult(0).getType()) &&
-            !inside.hasTrait<OpTrait::ConstantLike>())
-          ++work;
-      emitted.flopsPerRow += points * work;
-    } else if (auto access = dyn_cast<TileAccessOpInterface>(op)) {
-      emitted.bytesPerRow += access.getBytesPerRow();
-    }
-  }
-  for (Value value : kernel.getBody().front().getTerminator()->getOperands()) {
-    auto type = cast<RankedTensorType>(value.getType());
-    if (!value.getDefiningOp<TileReduceOp>())
-      emitted.bytesPerRow += type.getNumElements() / type.getDimSize(0) *
-                             ((type.getElementTypeBitWidth() + 7) / 8);
-  }
-}
-
 FailureOr<EmittedKernel> KernelEmitter::run() {
   if (failed(plan()))
     return failure();
@@ -695,7 +665,7 @@ FailureOr<EmittedKernel> KernelEmitter::run() {
   if (kernel.getUnits() == UnitKind::Groups)
     emitted.unitTable = coordinates.getUnitTable();
   emitted.errors = signature.getErrors(b);
-  countCosts(emitted);
+  countCosts(kernel, emitted);
   return emitted;
 }
 

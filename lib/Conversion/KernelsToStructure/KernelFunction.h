@@ -153,6 +153,9 @@ struct EmittedKernel {
   int64_t flopsPerRow = 0, bytesPerRow = 0;
 };
 
+/// Fills in what a row of the kernel costs.
+void countCosts(KernelOp kernel, EmittedKernel &emitted);
+
 /// The kernel as a function named `name` before the schedule. `outputs`: one
 /// buffer per result. With `partial` folds leave one accumulator per chunk, not
 /// finalized.

@@ -119,7 +119,7 @@ int nested_lower_text(const char *text, size_t length, const char *phase,
                 });
 }
 
-int nested_artifact_program(const char *artifact, size_t length, char **bytes,
+int nested_compiler_program(const char *artifact, size_t length, char **bytes,
                             size_t *size, char **diagnostics) {
   return finish(
       nullptr, bytes, size, diagnostics,

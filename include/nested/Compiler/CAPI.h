@@ -68,7 +68,7 @@ int nested_lower_text(const char *text, size_t length, const char *phase,
                       size_t *size, char **diagnostics);
 
 /* The program text inside an artifact. */
-int nested_artifact_program(const char *artifact, size_t length, char **bytes,
+int nested_compiler_program(const char *artifact, size_t length, char **bytes,
                             size_t *size, char **diagnostics);
 
 /* The names of the phases, separated by ", ". Not to be freed. */

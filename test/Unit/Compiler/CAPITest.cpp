@@ -131,7 +131,7 @@ TEST(CAPI, ProgramComesBack) {
   std::string artifact = compile(kKernel).bytes;
   char *bytes = nullptr, *diagnostics = nullptr;
   size_t size = 0;
-  int status = nested_artifact_program(artifact.data(), artifact.size(), &bytes,
+  int status = nested_compiler_program(artifact.data(), artifact.size(), &bytes,
                                        &size, &diagnostics);
   Result result = take(status, bytes, size, diagnostics);
   EXPECT_EQ(result.status, NESTED_COMPILE_OK) << result.diagnostics;
@@ -140,7 +140,7 @@ TEST(CAPI, ProgramComesBack) {
   nested_compile_options options = makeOptions();
   options.strip_ir = 1;
   artifact = compile(kKernel, &options).bytes;
-  status = nested_artifact_program(artifact.data(), artifact.size(), &bytes,
+  status = nested_compiler_program(artifact.data(), artifact.size(), &bytes,
                                    &size, &diagnostics);
   result = take(status, bytes, size, diagnostics);
   EXPECT_EQ(result.status, NESTED_COMPILE_USER_ERROR);

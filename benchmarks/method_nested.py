@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Our compiled block as a method of the benchmark of PyTorch programs.
+
+    python harness.py run --workload sps --layout square --mode fwd --variant eager --extra THIS_FILE
+    python THIS_FILE --check       outputs against the loop over samples in float64
+
+Run by a Python that has torch. What is timed is a call of the compiled function on a batch made
+before (binding, plan and results included), with weights made from the same model, in our layout.
+Results are new arrays, whose memory malloc keeps from step to step where the harness says so.
+
+NESTED_BUILD_DIR: a build tree (default: build/ of this repository), unless `nested` is installed.
+NESTED_BENCH_DIR: the folder of harness.py, for --check (default: ../shared/bench beside the repository).
+"""
+
+import os
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import measure  # noqa: E402
+import programs  # noqa: E402
+
+if "method" not in sys.modules:
+    folder = measure.bench_folder(os.environ.get("NESTED_BENCH_DIR"))
+    if folder is None:
+        raise SystemExit(f"{Path(__file__).name}: set NESTED_BENCH_DIR to the folder of harness.py")
+    sys.path.insert(0, str(folder))
+
+import method  # noqa: E402
+import torch  # noqa: E402
+
+try:
+    import nested
+except ImportError:
+    measure.use_build(os.environ.get("NESTED_BUILD_DIR", measure.ROOT / "build"))
+    import nested
+
+
+def weights_of(model):
+    """The model's weights by the names of programs.block; products as (K, M)."""
+    gate, up = model.gate_up.weight.detach().chunk(2)
+    found = {
+        "u": model.u.weight.t(), "u_bias": model.u.bias, "v": model.v.weight.t(), "v_bias": model.v.bias,
+        "scale": model.norm.weight, "offset": model.norm.bias, "gate": gate.t(), "up": up.t(),
+        "down": model.down.weight.t(), "out": model.out.weight.t(), "out_bias": model.out.bias,
+    }  # fmt: skip
+    return {name: programs.aligned(w.detach().numpy()) for name, w in found.items()}
+
+
+class Ours(method.Method):
+    """The function of programs.py, written for one sample, compiled once."""
+
+    def build(self):
+        if self.compiled:
+            raise ValueError("ours is always compiled: see the variant eager")
+        self.weights = weights_of(self.model)
+        self.block = nested.jit(programs.block)
+        nested.set_num_threads(torch.get_num_threads())
+
+    def collate(self, samples, train):
+        if train:
+            raise NotImplementedError("ours has no gradients")
+        if samples[0][0].dim() != 2 or samples[0][0] is not samples[0][1]:
+            raise NotImplementedError("ours has the square layout only")
+        rows = [len(x) for x, _ in samples]
+        values = programs.aligned(torch.cat([x for x, _ in samples]).numpy())
+        batch = nested.from_values(values, rows, dims=("N", programs.SINGLE))
+        return SimpleNamespace(leaves=[], x=batch, rows=rows)
+
+    def forward(self, batch):
+        return self.block(batch.x, self.weights)
+
+    def unpack(self, outputs, batch):
+        single, pair = outputs
+        return [
+            (torch.from_numpy(single.sample(i)), torch.from_numpy(pair.sample(i)))
+            for i in range(len(batch.rows))
+        ]
+
+
+METHODS = {"sps": {"ours": Ours}}
+
+
+def check():
+    """Largest difference from float64 per output, relative to its largest value."""
+    import copy
+
+    import sps
+
+    torch.set_num_threads(1)
+    model = sps.make_model()
+    samples = sps.make_samples("square", [(n, n) for n in (7, 1, 19, 4, 12, 100, 33)])
+    exact = [(x.double(),) * 2 for x, _ in samples]
+    ours, loop = Ours(model), sps.METHODS["loop"](copy.deepcopy(model).double())
+    results = []
+    for function, data in ((ours, samples), (loop, exact)):
+        batch = function.collate(data, False)
+        with torch.no_grad():
+            results.append(function.unpack(function.forward(batch), batch))
+    worst = max(
+        float((a.double() - b).abs().max() / b.abs().max())
+        for got, wanted in zip(*results)
+        for a, b in zip(got, wanted)
+    )
+    print(
+        f"Largest difference of our block from the loop in float64: {worst:.1e} of a sample's largest"
+    )
+    return 0 if worst < 1e-5 else 1
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["--check"]:
+        raise SystemExit(__doc__)
+    raise SystemExit(check())

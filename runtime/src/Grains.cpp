@@ -39,8 +39,10 @@ Grains::Grains(const Step &step, const Structure &structure)
 int64_t Grains::count(int64_t threads) const {
   if (numUnits <= 1 || threads <= 1)
     return std::min<int64_t>(numUnits, 1);
-  // What a thread does in some 50 microseconds is worth handing out.
-  constexpr double worthwhile = 5e5;
+  // Handing out costs microseconds; a kernel that has scratch fills it in each
+  // call (with packed weights, say), which should be little beside its work.
+  double worthwhile =
+      std::max(5e5, 256.0 * static_cast<double>(step.scratchBytes));
   double rowCost = std::max(step.flopsPerRow + 4 * step.bytesPerRow, 16.0);
   double grainRows =
       std::max(static_cast<double>(step.tileRows), worthwhile / rowCost);

@@ -32,7 +32,7 @@ using namespace nested;
 //===----------------------------------------------------------------------===//
 
 /// Contract of `generic`: `ragged.generic` and a few algorithmic operations;
-/// shapes inferred; partitions explicit operands, one per tuple of extents.
+/// extents that the program needs to be equal are one; moves are in maps.
 void nested::buildToGeneric(OpPassManager &pm, const PhaseOptions &options) {
   // Calls first: their symbols are the caller's from then on.
   pm.addPass(ragged::createRaggedInlineCalls());
@@ -67,8 +67,8 @@ void nested::buildToKernels(OpPassManager &pm, const PhaseOptions &options) {
 // kernels -> structure
 //===----------------------------------------------------------------------===//
 
-/// Contract of `structure`: no ragged types; packed values, lengths, offsets
-/// and grain tables are ordinary tensors; `ragged.schedule` holds the plan.
+/// Contract of `structure`: no ragged types; kernels are functions on packed
+/// rows and tables; `ragged.schedule` says what the runtime does.
 void nested::buildToStructure(OpPassManager &pm, const PhaseOptions &options) {
   pm.addPass(createRaggedKernelsToStructure());
   // Tables are read where they are needed: loads of the same place meet here.

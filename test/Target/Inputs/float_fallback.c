@@ -1,3 +1,6 @@
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "kernel.h"
 
 static int failures;
@@ -17,9 +20,9 @@ static void expect(const char *what, double in, float got, float want) {
 }
 
 static void test_rounding(void) {
-  static const float values[] = {0.5f,  -0.5f,     1.5f,       2.5f, -2.5f, 0.3f,
-                                 -0.3f, 0.0f,      -0.0f,      NAN,  1e30f, -INFINITY,
-                                 3.0f,  8388607.5, 0.49999997f, -7.7f};
+  static const float values[] = {
+      0.5f,  -0.5f, 1.5f,  2.5f,      -2.5f, 0.3f,      -0.3f,       0.0f,
+      -0.0f, NAN,   1e30f, -INFINITY, 3.0f,  8388607.5, 0.49999997f, -7.7f};
   for (int first = 0; first < 16; first += 8) {
     float y[5][8];
     run("rounding", (void *)(values + first), y, 5);

@@ -1,3 +1,6 @@
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 /* What the tests of this folder need of docs/Artifact.md: calling the kernels
    of an artifact without the runtime. */
 #include <dlfcn.h>

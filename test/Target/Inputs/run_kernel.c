@@ -1,3 +1,6 @@
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
 #include "kernel.h"
 
 int main(int argc, char **argv) {

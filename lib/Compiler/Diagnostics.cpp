@@ -7,6 +7,7 @@
 
 #include "Diagnostics.h"
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/MemoryBuffer.h"
 

@@ -497,6 +497,11 @@ Value KernelEmitter::sharedTensor(Value input) {
   return tensor;
 }
 
+/// Rows of no columns: nothing is computed, stored or folded.
+static bool isWithoutColumns(Value tile) {
+  return cast<RankedTensorType>(tile.getType()).getNumElements() == 0;
+}
+
 /// The tile program, with tile access on memrefs.
 void KernelEmitter::emitBody(OpBuilder &at, Value tileStart, Value live,
                              SmallVector<Value> &accumulators) {
@@ -568,7 +573,7 @@ void KernelEmitter::emitBody(OpBuilder &at, Value tileStart, Value live,
       for (unsigned row : auxOf[&op])
         aux.push_back(rowTensors[row].tensor);
       for (auto [k, fold] : llvm::enumerate(folds)) {
-        if (fold.reduce != reduce)
+        if (fold.reduce != reduce || isWithoutColumns(reduce.getInputs()[0]))
           continue;
         auto lowered = TileFoldOp::create(
             at, reduce.getLoc(), TypeRange{accumulators[k].getType()},
@@ -596,8 +601,9 @@ void KernelEmitter::emitBody(OpBuilder &at, Value tileStart, Value live,
   Operation *yield = kernel.getBody().front().getTerminator();
   mapShared(*yield);
   for (auto &[k, memref] : stores)
-    TileStoreOp::create(at, loc, mapping.lookup(yield->getOperand(k)), memref,
-                        tileStart, live);
+    if (!isWithoutColumns(yield->getOperand(k)))
+      TileStoreOp::create(at, loc, mapping.lookup(yield->getOperand(k)), memref,
+                          tileStart, live);
 }
 
 void KernelEmitter::emitTileLoop() {

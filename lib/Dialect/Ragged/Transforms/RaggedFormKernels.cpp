@@ -27,6 +27,7 @@ struct RaggedFormKernels
   void runOnOperation() override;
 
 private:
+  void defineContents(IRRewriter &rewriter);
   void materializeLoads(IRRewriter &rewriter);
 };
 } // namespace
@@ -53,6 +54,24 @@ static Value createMove(IRRewriter &rewriter, Value value) {
   return op.getResult(0);
 }
 
+/// Contents that do not matter are zero where something reads them, so that
+/// results are written even then (R5).
+void RaggedFormKernels::defineContents(IRRewriter &rewriter) {
+  SmallVector<EmptyOp> empties(getOperation().getOps<EmptyOp>());
+  for (EmptyOp empty : empties) {
+    rewriter.setInsertionPointAfter(empty);
+    auto fill = FillOp::create(rewriter, empty.getLoc(), empty.getType(),
+                               cast<TypedAttr>(rewriter.getZeroAttr(
+                                   LogicalType::of(empty).elementType)));
+    rewriter.replaceUsesWithIf(empty, fill, [](OpOperand &use) {
+      auto generic = dyn_cast<GenericOp>(use.getOwner());
+      return !generic || use.getOperandNumber() < generic.getInputs().size();
+    });
+    if (fill->use_empty())
+      rewriter.eraseOp(fill);
+  }
+}
+
 /// What is a load for kernels but is read by another op has to be stored after
 /// all: results of the function, operands of ops that are no generics.
 void RaggedFormKernels::materializeLoads(IRRewriter &rewriter) {
@@ -77,6 +96,7 @@ void RaggedFormKernels::runOnOperation() {
   if (func.isExternal())
     return;
   IRRewriter rewriter(&getContext());
+  defineContents(rewriter);
   materializeLoads(rewriter);
   FailureOr<std::vector<StepPlan>> steps = planKernels(func, fuse);
   if (failed(steps))

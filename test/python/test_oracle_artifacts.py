@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What artifacts are, beside the numbers that they give: memory, other processors, symbols."""
+
+import importlib.util
+import platform
+import re
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from oracle import Program, agree, close, same_bits
+from oracle_programs_more import CASES
+
+import nested
+
+NAMES = [c.name for c in CASES]
+FLAGS = Path("/proc/cpuinfo")
+HAS_AVX2 = FLAGS.exists() and re.search(r"^flags.* avx2 .*\n", FLAGS.read_text(), re.M)
+X86 = platform.machine() in ("x86_64", "AMD64")
+
+
+def named(name):
+    return next(c for c in CASES if c.name == name)
+
+
+# --- Other processors --------------------------------------------------------------
+
+
+@pytest.mark.skipif(not X86, reason="needs an x86-64 processor")
+@pytest.mark.parametrize("target", ["cpu:x86-64", "cpu:x86-64-v3"])
+@pytest.mark.parametrize(
+    "name",
+    ["map_select", "map_casts", "block", "outer", "reduce_ragged", "reduce_integers", "normalize",
+     "linear_odd_bias", "linear_f64", "linear_integers", "gather", "masked_select", "softmax",
+     "long_groups", "reduce_batch", "triangle"],
+)  # fmt: skip
+def test_older_processors_give_the_same_numbers(name, target):
+    if target.endswith("v3") and not HAS_AVX2:
+        pytest.skip("needs AVX2")
+    case = named(name)
+    lengths = [1, 0, 37, 2, case.long]
+    args = case.args(np.random.default_rng(6), lengths)
+    older = Program(case.text, target)
+    assert older.manifest["cpu"] == target.split(":")[1]
+    results = older.run(args, threads=2)
+    agree(results, older.interpret(args), target)
+    host = Program(case.text).run(args)
+    for got, want in zip(results, host):
+        for a, b in zip(got.samples, want.samples, strict=True):
+            close(a, b, target)
+    for a, b in zip(results, older.run(args, threads=1)):
+        same_bits(a.values, b.values, target)
+
+
+# --- Memory ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def demo():
+    """The block of the demo."""
+    path = Path(__file__).resolve().parents[2] / "examples" / "proteins" / "block.py"
+    spec = importlib.util.spec_from_file_location("demo_block", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    weights = {name: nested.spec(*shape) for name, shape in module.SHAPES.items()}
+    tokens = nested.spec("N", dtype=np.int64)
+    text = nested.jit(module.block).lower(tokens, weights).text("tensor")
+    return Program(text), module
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_peak_is_the_results_and_4_mb_a_thread(demo, threads):
+    program, module = demo
+    lengths = [70, 300, 92, 161, 110, 85, 0, 234]
+    shapes = {f"w.{name}": np.zeros(shape, "f4") for name, shape in module.SHAPES.items()}
+    args = [shapes.get(a.info["name"], [np.zeros(n, int) for n in lengths]) for a in program.args]
+    info, steps = program.plan_info(args, threads)
+    pairs, rows = sum(n * n for n in lengths), sum(lengths)
+    assert info.threads == threads and info.exact
+    assert info.result_bytes == 4 * (128 * pairs + 384 * rows)
+    assert info.peak_bytes - info.result_bytes <= threads * 4_000_000
+    assert info.staging_bytes == 0
+    assert len([s for s in steps if s.op == b"launch"]) <= 3
+    # Twice the samples: temporaries grow with rows, not with pairs.
+    more, _ = program.plan_info([2 * a if isinstance(a, list) else a for a in args], threads)
+    assert more.temp_bytes <= 2 * info.temp_bytes + 4096
+    assert info.temp_bytes <= 4 * 3 * 128 * rows + 4096
+
+
+def test_no_temporary_has_a_row_for_each_pair(demo):
+    entry = demo[0].info
+    tables = entry["tables"]
+    temps = [b for b in entry["buffers"] if b["kind"] == "temp"]
+    assert temps, "singles are kept between kernels"
+    for buffer in temps:
+        rows = buffer["rows"]
+        if "total" in rows:
+            assert "N * N" not in tables[rows["total"]]["extent"].replace("N*N", "N * N")
+    assert any(t.get("extent", "").replace(" ", "") == "N*N" for t in tables)
+
+
+# --- Symbols ----------------------------------------------------------------------------
+
+
+def undefined_symbols(artifact):
+    """Names in the dynamic symbol table of an ELF file that it does not define."""
+    assert artifact[:4] == b"\x7fELF"
+    (section_offset,) = struct.unpack_from("<Q", artifact, 40)
+    size, count = struct.unpack_from("<HH", artifact, 58)
+    headers = [
+        struct.unpack_from("<IIQQQQIIQQ", artifact, section_offset + k * size) for k in range(count)
+    ]
+    names, defined = [], []
+    for header in headers:
+        if header[1] != 11:  # SHT_DYNSYM
+            continue
+        strings = headers[header[6]][4]
+        for at in range(header[4] + 24, header[4] + header[5], 24):
+            name, _, _, section = struct.unpack_from("<IBBH", artifact, at)
+            begin = strings + name
+            text = artifact[begin : artifact.index(b"\0", begin)].decode()
+            (defined if section else names).append(text)
+    return names, defined
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_artifacts_need_nothing_from_their_host(name):
+    program = Program(named(name).text)
+    kernels = {s["kernel"] for s in program.info["steps"] if s["op"] == "launch"}
+    if not kernels:  # No code at all.
+        assert not program.artifact.startswith(b"\x7fELF")
+        return
+    undefined, defined = undefined_symbols(program.artifact)
+    assert kernels <= set(defined)
+    assert set(undefined) <= {"memcpy", "memset", "memmove", "memcmp"}

@@ -31,7 +31,7 @@ def RaggedKernelsToStructure : Pass<"ragged-kernels-to-structure", "::mlir::Modu
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-    "::mlir::tensor::TensorDialect"
+    "::mlir::tensor::TensorDialect", "::nested::ragged::RaggedDialect"
   ];
 }
 

@@ -195,7 +195,7 @@ FailureOr<SmallVector<Value>> ReduceOp::generalize(RewriterBase &rewriter) {
   bool sumsRows = getBatch() || llvm::any_of(getDims(), [&](int64_t dim) {
                     return source.isRagged(dim);
                   });
-  if (sums && sumsRows && wide.isF32())
+  if (sums && sumsRows && elementType.isF32())
     wide = rewriter.getF64Type();
   GenericBuilder builder(rewriter, getLoc());
 

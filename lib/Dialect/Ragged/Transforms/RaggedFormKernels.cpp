@@ -120,8 +120,7 @@ void RaggedFormKernels::runOnOperation() {
     if (failed(buildKernel(rewriter, loc, step.kernel, name)))
       return signalPassFailure();
   }
-  for (Operation *op : llvm::reverse(old)) {
-    op->dropAllUses();
-    op->erase();
-  }
+  for (Operation *op : llvm::reverse(old))
+    if (op->use_empty())
+      op->erase();
 }

@@ -25,6 +25,7 @@ def RaggedInlineCalls : Pass<"ragged-inline-calls", "::mlir::ModuleOp"> {
 
     (* example: test/Dialect/Ragged/Transforms/ragged-inline-calls.mlir *)
   }];
+  let dependentDialects = ["::nested::ragged::RaggedDialect"];
 }
 
 def RaggedAbsorbStructure : Pass<"ragged-absorb-structure", "::mlir::func::FuncOp"> {
@@ -40,6 +41,7 @@ def RaggedAbsorbStructure : Pass<"ragged-absorb-structure", "::mlir::func::FuncO
 
     (* example: test/Dialect/Ragged/Transforms/ragged-absorb-structure.mlir *)
   }];
+  let dependentDialects = ["::nested::ragged::RaggedDialect"];
 }
 
 def RaggedUnifySymbols : Pass<"ragged-unify-symbols", "::mlir::func::FuncOp"> {
@@ -58,6 +60,7 @@ def RaggedUnifySymbols : Pass<"ragged-unify-symbols", "::mlir::func::FuncOp"> {
 
     (* example: test/Dialect/Ragged/Transforms/ragged-unify-symbols.mlir *)
   }];
+  let dependentDialects = ["::nested::ragged::RaggedDialect"];
 }
 
 def RaggedVerifyTensor : Pass<"ragged-verify-tensor", "::mlir::func::FuncOp"> {
@@ -67,6 +70,7 @@ def RaggedVerifyTensor : Pass<"ragged-verify-tensor", "::mlir::func::FuncOp"> {
 
     (* example: test/Dialect/Ragged/Transforms/ragged-verify-tensor.mlir *)
   }];
+  let dependentDialects = ["::nested::ragged::RaggedDialect"];
 }
 
 //===----------------------------------------------------------------------===//
@@ -83,7 +87,8 @@ def RaggedGeneralize : Pass<"ragged-generalize", "::mlir::func::FuncOp"> {
 
     (* example: test/Dialect/Ragged/Transforms/ragged-generalize.mlir *)
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let dependentDialects = ["::nested::ragged::RaggedDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
 }
 
 def RaggedFoldMoves : Pass<"ragged-fold-moves", "::mlir::func::FuncOp"> {
@@ -97,6 +102,7 @@ def RaggedFoldMoves : Pass<"ragged-fold-moves", "::mlir::func::FuncOp"> {
 
     (* example: test/Dialect/Ragged/Transforms/ragged-fold-moves.mlir *)
   }];
+  let dependentDialects = ["::nested::ragged::RaggedDialect"];
 }
 
 def RaggedVerifyGeneric : Pass<"ragged-verify-generic", "::mlir::func::FuncOp"> {
@@ -107,6 +113,7 @@ def RaggedVerifyGeneric : Pass<"ragged-verify-generic", "::mlir::func::FuncOp"> 
 
     (* example: test/Dialect/Ragged/Transforms/ragged-verify-generic.mlir *)
   }];
+  let dependentDialects = ["::nested::ragged::RaggedDialect"];
 }
 
 //===----------------------------------------------------------------------===//
@@ -135,8 +142,8 @@ def RaggedFormKernels : Pass<"ragged-form-kernels", "::mlir::func::FuncOp"> {
     Option<"fuse", "fuse", "bool", /*default=*/"true",
            "Put more than one generic into a kernel">
   ];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
-                           "::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::nested::ragged::RaggedDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
 }
 
 def RaggedVerifyKernels : Pass<"ragged-verify-kernels", "::mlir::func::FuncOp"> {
@@ -146,6 +153,7 @@ def RaggedVerifyKernels : Pass<"ragged-verify-kernels", "::mlir::func::FuncOp"> 
 
     (* example: test/Dialect/Ragged/Transforms/ragged-verify-kernels.mlir *)
   }];
+  let dependentDialects = ["::nested::ragged::RaggedDialect"];
 }
 
 #endif // NESTED_RAGGED_PASSES

@@ -35,7 +35,7 @@ func.func @double(%x: !ragged.tensor<[N, 8], f32>) -> !ragged.tensor<[N, 8], f32
 // CHECK-LABEL: func.func @total_k0_combine0(
 // CHECK: ragged.tile_fold
 // CHECK-LABEL: ragged.schedule @total
-// CHECK: %[[PARTIAL:.*]] = ragged.buffer temp total %{{.*}} chunk 4096 : !ragged.buffer<8xf32>
+// CHECK: %[[PARTIAL:.*]] = ragged.buffer temp total %{{.*}} chunk 4096 : !ragged.buffer<8xf64>
 // CHECK: ragged.launch @total_k0 units{{ *}}chunks chunk 4096
 // CHECK: ragged.launch @total_k0_combine0 units{{ *}}single
 func.func @total(%x: !ragged.tensor<[N, 8], f32>) -> tensor<8xf32> {

@@ -7,7 +7,9 @@
 // CHECK: %[[U:.*]] = ragged.tile_read %{{.*}} at %{{.*}} map #{{.*}} : !ragged.tensor<[N, 8], f32>
 // CHECK: %[[V:.*]] = ragged.tile_read %{{.*}} at %{{.*}} map #{{.*}} : !ragged.tensor<[M, 8], f32>
 // CHECK: %[[P:.*]] = linalg.generic {{.*}} ins(%[[U]], %[[V]]
-// CHECK: %[[S:.*]] = ragged.tile_reduce %[[P]] init [0.000000e+00 : f32] extents [M] combine
+// CHECK: %[[WIDE:.*]] = linalg.generic {{.*}} ins(%[[P]] : tensor<48x8xf32>)
+// CHECK: arith.extf
+// CHECK: %[[S:.*]] = ragged.tile_reduce %[[WIDE]] init [0.000000e+00] extents [M] combine
 // CHECK: finalize
 // CHECK: arith.divf
 // CHECK: ragged.tile_yield %[[S]]

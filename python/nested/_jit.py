@@ -406,6 +406,10 @@ class Exported:
     def save(self, path: Any) -> None:
         """Writes the artifact. The file is complete or not there. OSError."""
         path = os.fspath(path)
+        if os.path.exists(path) and not os.path.isfile(path):
+            with open(path, "wb") as file:  # A device, a pipe: nothing to put a file in place of.
+                file.write(self.bytes)
+            return
         folder = os.path.dirname(os.path.abspath(path))
         handle, temporary = tempfile.mkstemp(prefix=".nested-", dir=folder)
         try:

@@ -454,14 +454,22 @@ static void put(std::string &out, uint64_t value, int bytes) {
 }
 
 namespace {
+/// A device, a pipe, a folder: nothing to put a file in the place of.
+bool isSpecial(const std::string &path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+}
+
 /// A file that exists under its name only when it is complete.
 class PendingFile {
 public:
   explicit PendingFile(const std::string &path)
-      : path(path), temporary(path + ".tmp" + std::to_string(getpid())),
+      : path(path),
+        temporary(isSpecial(path) ? path
+                                  : path + ".tmp" + std::to_string(getpid())),
         file(temporary, "wb", path) {}
   ~PendingFile() {
-    if (!done)
+    if (!done && temporary != path)
       std::remove(temporary.c_str());
   }
   void write(const void *data, uint64_t bytes) {
@@ -471,7 +479,7 @@ public:
   void write(const std::string &bytes) { write(bytes.data(), bytes.size()); }
   void commit() {
     file.close();
-    if (std::rename(temporary.c_str(), path.c_str()) != 0)
+    if (temporary != path && std::rename(temporary.c_str(), path.c_str()) != 0)
       fail(EnvironmentError, path + ": cannot write: " + std::strerror(errno));
     done = true;
   }

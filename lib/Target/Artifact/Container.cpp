@@ -102,7 +102,11 @@ Error nested::writeFileAtomically(StringRef path, StringRef bytes) {
   if (path == "-") {
     outs() << bytes;
     outs().flush();
-    return Error::success();
+    std::error_code code = outs().error();
+    outs().clear_error();
+    return code ? makeEnvironmentError("cannot write to standard output: " +
+                                       code.message())
+                : Error::success();
   }
   auto fail = [&](std::error_code code) {
     return makeEnvironmentError("cannot write '" + path +

@@ -8,7 +8,7 @@ from typing import Any, Sequence
 
 import numpy as np
 
-from ._errors import StructureError
+from ._errors import ArgumentError, StructureError
 from ._ir import _SYMBOLS, shape_text
 
 _RESERVED = {"B", "min", "max", "floordiv", "mod"}
@@ -39,9 +39,23 @@ def as_int64(values: Any, what: str) -> np.ndarray:
     return array
 
 
+# Of DLPack: the CPU and memory that it can read as well; names of others.
+_HOST_DEVICES = (1, 3, 11, 13)
+_DEVICES = {2: "CUDA", 4: "OpenCL", 7: "Vulkan", 8: "Metal", 10: "ROCm", 14: "oneAPI"}
+
+
 def from_any(x: Any) -> np.ndarray:
     """An array from anything with DLPack, the buffer protocol or NumPy's protocols, no copy
-    where that is possible (dtypes that DLPack lacks come through ``__array__``)."""
+    where that is possible (dtypes that DLPack lacks come through ``__array__``). ArgumentError for
+    memory that the processor can't read."""
+    if hasattr(x, "__dlpack_device__"):
+        kind, number = x.__dlpack_device__()
+        if int(kind) not in _HOST_DEVICES:
+            name = _DEVICES.get(int(kind), f"type {int(kind)}")
+            raise ArgumentError(
+                f"the array is in memory of device {name} {number}, but programs run on the CPU; "
+                "copy it to the host first"
+            )
     if not isinstance(x, np.ndarray) and hasattr(x, "__dlpack__") and not np.isscalar(x):
         try:
             return np.from_dlpack(x)

@@ -1,5 +1,5 @@
 // RUN: nested-reference %s | FileCheck %s
-// RUN: nested-opt --tensor-to-generic %s | nested-reference | FileCheck %s
+// RUN: nested-opt --ragged-generalize --ragged-fold-moves %s | nested-reference | FileCheck %s
 
 // The worked example of the types: lengths (2, 3).
 // CHECK-LABEL: @partition

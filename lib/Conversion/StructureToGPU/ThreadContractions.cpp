@@ -258,7 +258,7 @@ void ThreadEmitter::emitBlock(OpBuilder &b, const TileGroup &group,
   }
   for (Operation *op : group.ops)
     for (Value result : op->getResults()) {
-      if (!graph.isBuffered(result))
+      if (!needsBuffer(group, result))
         continue;
       for (int64_t number = 0; number < block.size(); ++number) {
         OpBuilder::InsertionGuard guard(b);
@@ -280,9 +280,10 @@ void ThreadEmitter::emitContractions(const TileGroup &group) {
   ContractionBlock block;
   for (Operation *op : group.ops) {
     for (Value result : op->getResults()) {
-      needed |= graph.isBuffered(result);
-      if (graph.isBuffered(result))
-        bufferFor(result);
+      if (!needsBuffer(group, result))
+        continue;
+      needed = true;
+      bufferFor(result);
     }
     if (graph.kindOf(op) != NodeKind::Contraction)
       continue;

@@ -51,15 +51,50 @@ void ThreadEmitter::barrier() {
   gpu::BarrierOp::create(rewriter, loop.getLoc());
 }
 
-/// Whether the value, or what it is a view of, comes from the caller's memory
-/// by row.
-bool ThreadEmitter::isLoaded(Value value) {
+/// What the value is a view of.
+Value ThreadEmitter::skipViews(Value value) {
   Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != loop.getBody())
+  if (!op || op->getBlock() != loop.getBody() ||
+      graph.kindOf(op) != NodeKind::View)
+    return value;
+  return skipViews(op->getOperand(0));
+}
+
+/// Whether the value comes from the caller's memory by row.
+bool ThreadEmitter::isLoaded(Value value) {
+  Operation *op = skipViews(value).getDefiningOp();
+  return op && op->getBlock() == loop.getBody() &&
+         graph.kindOf(op) == NodeKind::Load;
+}
+
+/// Whether elements of a value of the group can be computed where they are
+/// used, cheaply, from what is in memory behind the group.
+bool ThreadEmitter::isInline(const TileGroup &group, Value value) {
+  auto op = value.getDefiningOp<linalg::GenericOp>();
+  if (!op || op.getNumParallelLoops() != op.getNumLoops())
     return false;
-  if (graph.kindOf(op) == NodeKind::View)
-    return isLoaded(op->getOperand(0));
-  return graph.kindOf(op) == NodeKind::Load;
+  for (OpOperand &init : op.getDpsInitsMutable())
+    if (!op.getMatchingIndexingMap(&init).isIdentity())
+      return false;
+  for (Operation &inner : *op.getBody())
+    if (!isa<arith::ArithDialect, linalg::LinalgDialect>(inner.getDialect()))
+      return false;
+  return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+    Value source = skipViews(operand.get());
+    return !op.payloadUsesValueFromOperand(&operand) ||
+           !llvm::is_contained(group.ops, source.getDefiningOp()) ||
+           needsBuffer(group, source) || isInline(group, source);
+  });
+}
+
+/// Whether a value of the group must be kept in memory for other groups. What
+/// only folds use is often a conversion of something that is in memory.
+bool ThreadEmitter::needsBuffer(const TileGroup &group, Value value) {
+  if (!graph.isBuffered(value))
+    return false;
+  bool folded =
+      llvm::all_of(value.getUsers(), llvm::IsaPred<ragged::TileFoldOp>);
+  return !folded || !isInline(group, value);
 }
 
 LogicalResult ThreadEmitter::run() {

@@ -139,6 +139,9 @@ private:
 
   // Both.
   bool isLoaded(mlir::Value value);
+  mlir::Value skipViews(mlir::Value value);
+  bool isInline(const TileGroup &group, mlir::Value value);
+  bool needsBuffer(const TileGroup &group, mlir::Value value);
   mlir::Value allocate(llvm::ArrayRef<int64_t> shape, mlir::Type element);
   mlir::Value bufferFor(mlir::Value tensor);
   void barrier();

@@ -66,30 +66,42 @@ static void syncWarp(OpBuilder &b, Location loc) {
   NVVM::SyncWarpOp::create(b, loc, all);
 }
 
-/// The value that the lane at `distance` (xor) has.
+/// The value that the lane at `distance` (xor) has. There are only exchanges of
+/// 32 bits: narrower values are extended, wider ones go in two parts.
 Value ThreadEmitter::shuffle(OpBuilder &b, Location loc, Value value,
                              int64_t distance) {
-  Type type = value.getType();
+  Type type = value.getType(), i32 = b.getI32Type();
+  auto exchange = [&](Value part) -> Value {
+    return gpu::ShuffleOp::create(b, loc, part, distance, kLanes,
+                                  gpu::ShuffleMode::XOR)
+        .getShuffleResult();
+  };
+  if (type.isF32() || type == i32)
+    return exchange(value);
+  unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
+  Type integer = b.getIntegerType(width);
   Value bits = value;
   if (type.isIndex())
-    bits = arith::IndexCastOp::create(b, loc, b.getI64Type(), bits);
-  unsigned width = bits.getType().getIntOrFloatBitWidth();
-  // What is narrower goes as i32.
+    bits = arith::IndexCastOp::create(b, loc, integer, bits);
+  else if (isa<FloatType>(type))
+    bits = arith::BitcastOp::create(b, loc, integer, bits);
   if (width < 32) {
-    if (isa<FloatType>(bits.getType()))
-      bits = arith::BitcastOp::create(b, loc, b.getIntegerType(width), bits);
-    bits = arith::ExtUIOp::create(b, loc, b.getI32Type(), bits);
-  }
-  bits = gpu::ShuffleOp::create(b, loc, bits, distance, kLanes,
-                                gpu::ShuffleMode::XOR)
-             .getShuffleResult();
-  if (width < 32) {
-    bits = arith::TruncIOp::create(b, loc, b.getIntegerType(width), bits);
-    if (isa<FloatType>(type))
-      bits = arith::BitcastOp::create(b, loc, type, bits);
+    bits = exchange(arith::ExtUIOp::create(b, loc, i32, bits));
+    bits = arith::TruncIOp::create(b, loc, integer, bits);
+  } else if (width == 64) {
+    Value half = arith::ConstantIntOp::create(b, loc, 32, 64);
+    Value high = arith::ShRUIOp::create(b, loc, bits, half);
+    Value low = exchange(arith::TruncIOp::create(b, loc, i32, bits));
+    high = exchange(arith::TruncIOp::create(b, loc, i32, high));
+    high = arith::ShLIOp::create(
+        b, loc, arith::ExtUIOp::create(b, loc, integer, high), half);
+    bits = arith::OrIOp::create(b, loc, high,
+                                arith::ExtUIOp::create(b, loc, integer, low));
   }
   if (type.isIndex())
-    bits = arith::IndexCastOp::create(b, loc, type, bits);
+    return arith::IndexCastOp::create(b, loc, type, bits);
+  if (isa<FloatType>(type))
+    return arith::BitcastOp::create(b, loc, type, bits);
   return bits;
 }
 
@@ -416,19 +428,17 @@ void ThreadEmitter::emitRows(const TileGroup &group) {
       for (ValueRange list :
            {ValueRange(fold.getInputs()), ValueRange(fold.getAux())})
         for (Value value : list) {
-          while (value.getDefiningOp() &&
-                 value.getDefiningOp()->getBlock() == loop.getBody() &&
-                 graph.kindOf(value.getDefiningOp()) == NodeKind::View)
-            value = value.getDefiningOp()->getOperand(0);
-          if (llvm::is_contained(group.ops, value.getDefiningOp())) {
-            kept.insert(value);
-            folded = true;
-          }
+          value = skipViews(value);
+          if (!llvm::is_contained(group.ops, value.getDefiningOp()) ||
+              isInline(group, value))
+            continue;
+          kept.insert(value);
+          folded = true;
         }
       continue;
     }
     for (Value value : op->getResults())
-      if (graph.isBuffered(value))
+      if (needsBuffer(group, value))
         kept.insert(value);
   }
   for (Value value : kept)

@@ -1,7 +1,7 @@
 //===- block.cpp - Runs the GPU kernels of the demo block emulated --------===//
 //
-// Part of the nested project, under the Apache License v2.0 with LLVM
-// Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
@@ -75,7 +75,7 @@ struct Problem {
       pairOffsets.push_back(pairOffsets.back() + n * n);
     }
     for (int64_t i = 0; i < rows(); ++i)
-      names.push_back(i * 7 % kNames);
+      names.push_back(i * 5 % kNames);
   }
   int64_t rows() const { return offsets.back(); }
   int64_t pairs() const { return pairOffsets.back(); }

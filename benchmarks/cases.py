@@ -21,22 +21,24 @@ PERCENT, GIGA, MILLI = "{:.0%}", "{:.1f}", "{:.3f}"
 
 def row_maps(run):
     """Rows times weights."""
-    rows = 4096
     run.report.section(
         "Row maps with a contraction",
-        f"`x @ w`, f32, {rows} rows in 16 samples; share of multiply-adds in registers.",
-        ["rows x K @ K x M", *_per_thread(run, ("GFLOP/s", "share"))],
+        "`x @ w`, f32, in 16 samples; share of multiply-adds in registers. 512 rows and their "
+        "results stay in the cache of a core, 4096 do not everywhere.",
+        ["K x M", "rows", *_per_thread(run, ("GFLOP/s", "share"))],
     )
     for depth, columns in ROW_MAPS:
-        x = programs.batch([rows // 16] * 16, depth)
         w = programs.aligned(np.random.default_rng(1).standard_normal((depth, columns)))
-        cells = [f"{depth} x {columns}"]
-        for threads in run.threads:
-            call, flops = Call(programs.matmul, x, w, threads=threads), 2 * rows * depth * columns
-            result = interleaved({"": (call, flops)}, run.fma(threads), run.seconds)
-            median, share, _ = result[""]
-            cells += [(flops / median * 1e-9, GIGA), (share, PERCENT)]
-        run.report.row(*cells)
+        for rows in (512, 4096):
+            x = programs.batch([rows // 16] * 16, depth)
+            cells, flops = [f"{depth} x {columns}", str(rows)], 2 * rows * depth * columns
+            for threads in run.threads:
+                call = Call(programs.matmul, x, w, threads=threads)
+                median, share, _ = interleaved({"": (call, flops)}, run.fma(threads), run.seconds)[
+                    ""
+                ]
+                cells += [(flops / median * 1e-9, GIGA), (share, PERCENT)]
+            run.report.row(*cells)
 
 
 def block(run):
@@ -178,12 +180,17 @@ def overhead(run):
         "nested.load's function from Python, lengths seen before": lambda: module(x),
         "NumPy on the plain array": lambda: plain * 2,
     }
+    w = programs.weights(programs.BLOCK_SHAPES)
+    for count in (8, 500):
+        lengths = np.random.default_rng(5).integers(4, 25, count)
+        batch = Call(programs.block, programs.batch(lengths, programs.SINGLE), w)
+        rows[f"planning the block for {count} samples, lengths not seen before"] = batch.plan
     spent = {name: [] for name in rows}
     for function in rows.values():
         function()
     for _ in range(run.repeats):
         for name, function in rows.items():
-            count = 500
+            count = 500 if "500" not in name else 50
             spent[name].append(
                 seconds_of(lambda f=function, c=count: [f() for _ in range(c)]) / count
             )

@@ -153,8 +153,9 @@ class Call:
     def __call__(self):
         self._plan.run(self._records, self.outputs, self._ragged, self._counts)
 
-    def info(self):
-        return self._plan.info()
+    def plan(self):
+        """Plans the call again: checks, tables, memory."""
+        return self.program.entry.plan(self._records)
 
 
 def _spec(nested, a):

@@ -41,17 +41,6 @@ add_custom_target(nested-headers)
 # Everything that lit tests need; `ninja nested-test-depends` builds it.
 add_custom_target(nested-test-depends)
 
-function(nested_add_subdirectories)
-  foreach(pattern IN LISTS ARGN)
-    file(GLOB lists CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${pattern}/CMakeLists.txt")
-    list(SORT lists)
-    foreach(list IN LISTS lists)
-      cmake_path(GET list PARENT_PATH folder)
-      add_subdirectory("${folder}")
-    endforeach()
-  endforeach()
-endfunction()
-
 macro(nested_add_tablegen_target name)
   add_public_tablegen_target(${name})
   add_dependencies(nested-headers ${name})

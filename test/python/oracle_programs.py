@@ -63,19 +63,20 @@ def rows(*shape, dtype="f4", axis=0):
     return samples
 
 
-def moderate(*shape, dtype="f4"):
-    """Of either sign and near 1 in size, so that products of many do not vanish."""
-
-    def samples(rng, lengths):
-        signs = [np.sign(x) for x in rows(*shape, dtype=dtype)(rng, lengths)]
-        return [(s * np.exp(0.2 * normal(rng, *s.shape))).astype(dtype) for s in signs]
-
-    return samples
-
-
 def other(n):
     """The second length of a sample with two."""
     return (7 * n) % 5 + (n == 1)
+
+
+def moderate(*shape, dtype="f4", make=None):
+    """Of either sign and near 1 in size, so that products of many do not vanish."""
+    make = make or rows(*shape, dtype=dtype)
+
+    def samples(rng, lengths):
+        signs = [np.sign(x) for x in make(rng, lengths)]
+        return [(s * np.exp(0.2 * normal(rng, *s.shape))).astype(dtype) for s in signs]
+
+    return samples
 
 
 def rectangles(*features, dtype="f4"):
@@ -325,15 +326,25 @@ reductions("reduce_ragged_f64", "N, 5", [0], "5", together(moderate(5, dtype="f8
 reductions("reduce_static", "N, 9", [1], "N", together(moderate(9)))
 reductions("reduce_both", "N, 8", [0, 1], "", together(moderate(8)))
 reductions(
-    "reduce_keepdims", "N, M, 4", [1], "N, 1, 4", together(rectangles(4)), suffix=" keepdims"
+    "reduce_keepdims",
+    "N, M, 4",
+    [1],
+    "N, 1, 4",
+    together(moderate(make=rectangles(4))),
+    suffix=" keepdims",
 )
 reductions(
-    "reduce_identity", "N, M, 4", [0, 1], "4", together(rectangles(4)), suffix=" empty identity"
+    "reduce_identity",
+    "N, M, 4",
+    [0, 1],
+    "4",
+    together(moderate(make=rectangles(4))),
+    suffix=" empty identity",
 )
 for axes in ([0], [1], [0, 1], [0, 2], [1, 2]):
     reductions(f"reduce_rectangle_{''.join(map(str, axes))}", "N, M, 4", axes,
                ", ".join(e for k, e in enumerate(["N", "M", "4"]) if k not in axes),
-               together(rectangles(4)))  # fmt: skip
+               together(moderate(make=rectangles(4))))  # fmt: skip
 
 # 9000 rows are several times the number of elements that one thread adds in a row (R8).
 case("long_groups", """func.func @f(%x: <N, 2>) -> (<2>, <2>, <2>, <N, 2>) {

@@ -175,6 +175,12 @@ case("slice_pairs", """func.func @f(%p: <N, M, 3>) -> (<N, min(M, 1), 3>, <max(N
   return %a, %b : <N, min(M, 1), 3>, <max(N - 1, 0), M, 3> }""",
      together(rectangles(3)), lambda p: (p[:, :1], p[1:]))  # fmt: skip
 
+
+def sixteenths(*shape):
+    """Numbers whose sums are exact, to compare them with 0."""
+    return lambda rng, lengths: [np.round(16 * x) / 16 for x in rows(*shape)(rng, lengths)]
+
+
 # A symbol from data, and what is computed over it.
 case("masked_select", """func.func @f(%x: <N, 8>) -> (<K, 8>, <8>, <K, 4>, <; i64>) {
   %r = ragged.reduce sum %x dims [1] : <N, 8> -> <N>
@@ -188,7 +194,7 @@ case("masked_select", """func.func @f(%x: <N, 8>) -> (<K, 8>, <8>, <K, 4>, <; i6
   %t = ragged.slice %y dim 1 start <:4> size <:4> : <K, 8> -> <K, 4>
   %n = ragged.extent <:K> : <; i64>
   return %y, %s, %t, %n : <K, 8>, <8>, <K, 4>, <; i64> }""",
-     together(lambda rng, lengths: [np.round(x, 2) for x in rows(8)(rng, lengths)]),
+     together(sixteenths(8)),
      lambda x: (lambda y: (y, reduced("mean", y, (0,)), y[:, 4:], len(y)))(
          x[np.sum(x, 1, dtype="f4") > 0]), bad_values=False)  # fmt: skip
 

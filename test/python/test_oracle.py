@@ -7,7 +7,7 @@ import functools
 import numpy as np
 import pytest
 from oracle import Program, agree, close, same_bits
-from oracle_programs_more import CASES
+from oracle_programs_odd import CASES
 
 NAMES = [c.name for c in CASES]
 
@@ -21,6 +21,7 @@ def batches(long):
         "no samples": [], "one empty": [0], "one of length 1": [1], "one long": [long],
         "all empty": [0, 0, 0], "equal": [7, 7, 7], "different": [17, 0, 23],
         "one long among short": [1, 0, 2, long, 1, 1, 0, 3], "500 samples": many.tolist(),
+        "around tiles": [47, 48, 49, 0, 1, 97],
     }  # fmt: skip
 
 
@@ -154,6 +155,22 @@ def test_bad_values_stay_in_their_sample(case, value):
             for i in others:
                 for left, right in zip(got[i], want[i]):
                     same_bits(left, right, f"result {k}, sample {i}")
+
+
+@pytest.mark.parametrize(
+    "name", ["map_select", "long_groups", "reduce_ragged_f64", "reduce_batch", "batch_statistics",
+             "masked_select", "nest", "select_twice", "weight_gradient"],
+)  # fmt: skip
+def test_around_chunks_of_rows(name):
+    """4096 rows are what one thread adds up; also of samples that begin anywhere."""
+    case = next(c for c in CASES if c.name == name)
+    args = case.args(np.random.default_rng(9), [4095, 4096, 4097, 8192, 1, 0, 12289])
+    one, two = (program(case).run(args, threads=n) for n in (1, 2))
+    view = program(case).run(args, 2, gaps=np.random.default_rng(3))
+    agree(one, program(case).interpret(args))
+    for a, b, c in zip(one, two, view):
+        same_bits(a.values, b.values)
+        same_bits(a.values, c.values)
 
 
 def test_dense_program():

@@ -98,6 +98,15 @@ def test_agrees_with_numpy(case):
             close(results[k][i], want, f"result {k}, sample {i}")
 
 
+def test_agrees_without_fusion(case):
+    """One kernel for each operation: more temporaries, other iteration spaces."""
+    args = case.args(np.random.default_rng(2), [17, 0, 1, 49, 3])
+    apart = Program(case.text, no_fuse=True)
+    launches = [s["op"] == "launch" for s in apart.info["steps"]]
+    assert sum(launches) >= sum(s["op"] == "launch" for s in program(case).info["steps"])
+    agree(apart.run(args, 2), apart.interpret(case.dense(args) if case.dense else args))
+
+
 @pytest.mark.parametrize("batch", ["one long among short", "500 samples"])
 def test_bits_at_one_and_two_threads(case, batch):
     args = arguments(case, batch)

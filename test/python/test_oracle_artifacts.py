@@ -13,6 +13,7 @@ from oracle import Program, agree, close, same_bits
 from oracle_programs_odd import CASES
 
 import nested
+from nested import _core
 
 NAMES = [c.name for c in CASES]
 FLAGS = Path("/proc/cpuinfo")
@@ -51,6 +52,32 @@ def test_older_processors_give_the_same_numbers(name, target):
             close(a, b, target)
     for a, b in zip(results, older.run(args, threads=1)):
         same_bits(a.values, b.values, target)
+
+
+# --- Phases ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["block", "masked_select", "nest", "pack", "constants", "reduce_batch", "call", "bools"]
+)
+def test_a_phase_that_is_read_back_gives_the_same_artifact(name):
+    """The object byte for byte, and the same signature, checks, tables and steps."""
+    text = named(name).text
+    want, whole = lowered(text, "object"), Program(text)
+    for phase in ("tensor", "generic", "kernels", "structure", "loops"):
+        printed = lowered(text, phase).decode()
+        assert lowered(printed, "object") == want, phase
+        entry = Program(printed).info
+        for key in ("tables", "buffers", "symbols"):
+            assert entry[key] == whole.info[key], f"{phase}: {key}"
+        kernels = [[s.get("kernel") for s in e["steps"]] for e in (entry, whole.info)]
+        assert kernels[0] == kernels[1], phase
+
+
+def lowered(text, phase):
+    status, data, diagnostics, _, _ = _core.lower(text, phase)
+    assert status == 0, diagnostics
+    return data
 
 
 # --- Memory ---------------------------------------------------------------------------

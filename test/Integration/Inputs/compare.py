@@ -12,7 +12,7 @@ if sorted(a) != sorted(b):
     sys.exit(f"differ: {sorted(a)} and {sorted(b)}")
 for name in sorted(a):
     x, y = a[name], b[name]
-    print(f"{name}: {x.tolist() if x.dtype.kind == 'i' else f'{len(x)} rows'}")
+    print(f"{name}: {x.tolist() if x.dtype.kind == 'i' else f'{x.shape[0] if x.ndim else 1} rows'}")
     if x.shape != y.shape or x.dtype != y.dtype:
         print(f"differ: {name} is {x.shape} {x.dtype} and {y.shape} {y.dtype}")
         sys.exit(1)

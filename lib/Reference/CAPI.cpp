@@ -47,6 +47,38 @@ static T readRecord(const T *record) {
   return copy;
 }
 
+/// Artifacts take structure, and values that are packed, as ragged arguments
+/// (`--ragged-absorb-structure`): as the dense tensors that the program
+/// declares. Lengths are the structure of values without columns.
+static FailureOr<Argument> convertAbsorbed(func::FuncOp func, unsigned index,
+                                           RankedTensorType dense,
+                                           const nested_argument &given,
+                                           Argument argument) {
+  if (given.base || given.strides || given.path_lengths || !given.lengths)
+    return func.emitError("argument '")
+           << getArgumentName(func, index)
+           << "' must be packed and have lengths, to be read as " << dense;
+  ArrayRef<int64_t> sizes(given.shape, given.rank);
+  if (dense.getRank() == 1 && dense.getElementType().isInteger(64) &&
+      sizes.back() == 0) {
+    argument.dtype = DType::I64;
+    argument.data = given.lengths[0];
+    argument.shape = {given.num_samples};
+    return argument;
+  }
+  int64_t rows = 0;
+  for (int64_t i = 0; i < given.num_samples; ++i) {
+    int64_t own = 1;
+    for (int64_t k = 0; k < llvm::count(sizes, -1); ++k)
+      own *= given.lengths[k] ? given.lengths[k][i] : 0;
+    rows += own;
+  }
+  argument.shape = {rows};
+  llvm::copy_if(sizes, std::back_inserter(*argument.shape),
+                [](int64_t size) { return size >= 0; });
+  return argument;
+}
+
 static FailureOr<Argument> convertArgument(func::FuncOp func, unsigned index,
                                            const nested_argument &given) {
   Type type = func.getArgumentTypes()[index];
@@ -66,6 +98,20 @@ static FailureOr<Argument> convertArgument(func::FuncOp func, unsigned index,
   argument.data = given.data;
   auto tensor = dyn_cast<ragged::RaggedTensorType>(type);
   auto dense = dyn_cast<RankedTensorType>(type);
+  if (dense && !dense.hasStaticShape() && given.shape && given.rank > 0 &&
+      llvm::is_contained(ArrayRef(given.shape, given.rank), -1))
+    return convertAbsorbed(func, index, dense, given, std::move(argument));
+  if (auto partition = dyn_cast<ragged::PartitionType>(type);
+      partition && partition.getPath().size() == 1 && given.lengths &&
+      given.rank == static_cast<int32_t>(partition.getExtents().size()) + 1) {
+    argument.numSamples = given.num_samples;
+    for (size_t k = 0; k < partition.getExtents().size(); ++k) {
+      auto &lengths = argument.lengths.emplace_back();
+      if (const int64_t *own = given.lengths[k])
+        lengths.emplace(own, own + given.num_samples);
+    }
+    return argument;
+  }
   int64_t rank = tensor ? tensor.getRank() : dense ? dense.getRank() : 0;
   if (given.rank != rank)
     return func.emitError("argument '")

@@ -229,11 +229,9 @@ class Program:
         for record, layout, value in zip(records, self.args, args):
             record.struct_size = ctypes.sizeof(Argument)
             record.dtype = DTYPES[layout.info["dtype"]][0]
-            if layout.dense or isinstance(value, np.ndarray):
-                dtype = layout.dtype if layout.dense else value.dtype
-                array = np.ascontiguousarray(value, dtype)
+            if layout.dense:
+                array = np.ascontiguousarray(value, layout.dtype)
                 keep.append(array)
-                record.dtype = next(n for n, name in DTYPES.values() if np.dtype(name) == dtype)
                 record.data, record.rank, record.shape = (
                     array.ctypes.data,
                     array.ndim,

@@ -34,7 +34,6 @@ class Case:
     long: int = 130  # of the longest sample
     batch: bool = False  # some result depends on more than one sample
     bad_values: bool = True  # whether NaN and infinity may be put into one sample
-    dense: Any = None  # args -> {number: array}, as the interpreter takes them
 
 
 CASES = []

@@ -294,20 +294,21 @@ def packed(rng, lengths):
             [np.zeros((n, 0), "i1") for n in lengths[::-1]]]  # fmt: skip
 
 
-def as_program(args):
-    """The same as the program's own types say: `tensor<?x2xf32>` and `tensor<?xi64>`."""
-    values, n, m = args
-    return [np.concatenate([np.zeros((0, 2), "f4"), *values]), np.array([len(x) for x in n], int),
-            np.array([len(x) for x in m], int)]  # fmt: skip
-
-
 case("pack", """func.func @f(%v: tensor<?x2xf32>, %n: tensor<?xi64>, %m: tensor<?xi64>) -> (<N, 2>, <M, 2>, <2>, <; i64>) {
   %p = ragged.partition %n : tensor<?xi64> -> !ragged.partition<[N]>
   %a = ragged.pack %v, %p : tensor<?x2xf32>, !ragged.partition<[N]> -> <N, 2>
   %b = ragged.with_lengths %a, %m : <N, 2>, tensor<?xi64> -> <M, 2>
   %s = ragged.reduce sum %b dims [0] : <M, 2> -> <2>
   %e = ragged.extent <:N * M + 3> : <; i64>
-  return %a, %b, %s, %e : <N, 2>, <M, 2>, <2>, <; i64> }""", packed, batch=True, dense=as_program)  # fmt: skip
+  return %a, %b, %s, %e : <N, 2>, <M, 2>, <2>, <; i64> }""", packed, batch=True)  # fmt: skip
+
+case("partition_argument", """func.func @f(%p: !ragged.partition<[N, M]>, %v: tensor<?x2xf32>) -> (<N, M, 2>, tensor<?xi64>, <; i64>) {
+  %x = ragged.pack %v, %p : tensor<?x2xf32>, !ragged.partition<[N, M]> -> <N, M, 2>
+  %o = ragged.offsets %p : !ragged.partition<[N, M]> -> tensor<?xi64>
+  %e = ragged.extent <:N + M> : <; i64>
+  return %x, %o, %e : <N, M, 2>, tensor<?xi64>, <; i64> }""",
+     lambda rng, lengths: [[np.zeros((n, other(n), 0), "i1") for n in lengths],
+                           [normal(rng, n, other(n), 2) for n in lengths]], batch=True)  # fmt: skip
 
 # --- Whole programs -----------------------------------------------------------------------
 

@@ -79,7 +79,7 @@ def case(request):
 def test_agrees_with_the_interpreter(case, batch):
     args = arguments(case, batch)
     compiled = program(case).run(args, threads=2)
-    agree(compiled, program(case).interpret(case.dense(args) if case.dense else args), batch)
+    agree(compiled, program(case).interpret(args), batch)
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.numpy], ids=lambda c: c.name)
@@ -104,7 +104,7 @@ def test_agrees_without_fusion(case):
     apart = Program(case.text, no_fuse=True)
     launches = [s["op"] == "launch" for s in apart.info["steps"]]
     assert sum(launches) >= sum(s["op"] == "launch" for s in program(case).info["steps"])
-    agree(apart.run(args, 2), apart.interpret(case.dense(args) if case.dense else args))
+    agree(apart.run(args, 2), apart.interpret(args))
 
 
 @pytest.mark.parametrize("batch", ["one long among short", "500 samples"])

@@ -281,6 +281,63 @@ LogicalResult ScheduleBuilder::addPack(PackOp op) {
   return success();
 }
 
+std::pair<ExtentAttr, SmallVector<StringAttr>>
+ScheduleBuilder::getDenseRows(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto values = dyn_cast_or_null<ValuesOp>(op)) {
+    LogicalType source = LogicalType::of(values.getSource());
+    return {source.getRowExtent(), source.path};
+  }
+  if (isa_and_present<LocateOp, LinearizeOp>(op))
+    return getDenseRows(op->getOperand(0));
+  return {};
+}
+
+Value ScheduleBuilder::getDenseBuffer(Value value) {
+  auto values = value.getDefiningOp<ValuesOp>();
+  if (!values)
+    return buffers.lookup(value);
+  Value source = values.getSource();
+  if (!getArgument(source))
+    return buffers.lookup(source);
+  Value &copy = buffers[value];
+  if (!copy) {
+    LogicalType type = LogicalType::of(source);
+    copy = createTemp(type);
+    CopyOp::create(b, value.getLoc(), buffers[source], copy,
+                   type.getRowExtent(), makePathAttr(context, type.path));
+  }
+  return copy;
+}
+
+/// `locate` and `linearize`: the runtime does them.
+LogicalResult ScheduleBuilder::addHostCall(Operation *op) {
+  auto [rows, path] = getDenseRows(op->getResult(0));
+  if (!rows)
+    return op->emitOpError(
+        "expected row numbers or coordinates that are values of a "
+        "ragged tensor, or an argument");
+  assignBuffers(op);
+  SmallVector<Value> inputs, outputs;
+  for (Value operand : op->getOperands())
+    if (!isa<PartitionType>(operand.getType()))
+      inputs.push_back(getDenseBuffer(operand));
+  for (Value result : op->getResults()) {
+    Value &buffer = buffers[result];
+    if (!buffer)
+      buffer = createTemp(LogicalType(path, {rows}, b.getI64Type()));
+    outputs.push_back(buffer);
+  }
+  auto partition = cast<PartitionType>(
+      isa<LocateOp>(op) ? cast<LocateOp>(op).getPartition().getType()
+                        : cast<LinearizeOp>(op).getPartition().getType());
+  HostCallOp::create(
+      b, op->getLoc(), isa<LocateOp>(op) ? "locate" : "linearize",
+      makeExtentsAttr(context, partition.getExtents()),
+      makePathAttr(context, partition.getPath()), inputs, outputs);
+  return success();
+}
+
 LogicalResult ScheduleBuilder::addReturn(func::ReturnOp op) {
   for (auto [i, value] : llvm::enumerate(op.getOperands())) {
     Value buffer = buffers.lookup(value);
@@ -332,6 +389,8 @@ LogicalResult ScheduleBuilder::addStep(Operation *op) {
                      source.getRowExtent(), makePathAttr(context, source.path));
     return success();
   }
+  if (isa<LocateOp, LinearizeOp>(op))
+    return addHostCall(op);
   if (auto returnOp = dyn_cast<func::ReturnOp>(op))
     return addReturn(returnOp);
   if (isa<PartitionOp>(op) || op->hasTrait<OpTrait::ConstantLike>())
@@ -450,9 +509,8 @@ DictionaryAttr ScheduleBuilder::getResultRows(Value value) {
     fields.set("total", b.getI64IntegerAttr(number));
   };
   Operation *op = value.getDefiningOp();
-  if (auto values = dyn_cast_or_null<ValuesOp>(op)) {
-    LogicalType source = LogicalType::of(values.getSource());
-    setTotal(source.getRowExtent(), source.path);
+  if (auto [rows, path] = getDenseRows(value); rows) {
+    setTotal(rows, path);
   } else if (isa_and_present<LengthsOp, OffsetsOp>(op)) {
     auto type = cast<PartitionType>(op->getOperand(0).getType());
     fields.set("instances", getStrings(b, type.getPath()));

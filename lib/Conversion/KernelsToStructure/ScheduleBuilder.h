@@ -71,6 +71,11 @@ private:
   mlir::LogicalResult addMaskedSelect(MaskedSelectOp op);
   mlir::LogicalResult addNest(NestOp op);
   mlir::LogicalResult addPack(PackOp op);
+  mlir::LogicalResult addHostCall(mlir::Operation *op);
+  /// Whose rows a dense tensor of dynamic shape has; null if that is unknown.
+  std::pair<ExtentAttr, llvm::SmallVector<mlir::StringAttr>>
+  getDenseRows(mlir::Value value);
+  mlir::Value getDenseBuffer(mlir::Value value);
   mlir::DictionaryAttr getResultRows(mlir::Value value);
   mlir::LogicalResult addReturn(mlir::func::ReturnOp op);
   void bindSymbol(mlir::Operation *op, mlir::Value counts, ExtentAttr upper);

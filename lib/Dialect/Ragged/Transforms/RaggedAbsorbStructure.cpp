@@ -80,6 +80,40 @@ static void absorbValues(BlockArgument arg) {
   arg.setType(type);
 }
 
+/// Row numbers and coordinates that are asked about are a list of their own: a
+/// ragged argument over a batch that nothing else is over. Those of one op have
+/// one length.
+static void absorbLists(func::FuncOp func) {
+  MLIRContext *context = func.getContext();
+  SymbolBindings bindings(func);
+  unsigned number = 0;
+  auto fresh = [&](StringRef stem) {
+    StringAttr name;
+    do
+      name = StringAttr::get(context, stem + Twine(number));
+    while (bindings.lookup(name) && ++number);
+    return name;
+  };
+  func.walk([&](Operation *op) {
+    if (!isa<LocateOp, LinearizeOp>(op))
+      return;
+    StringAttr symbol = fresh("rows"), batch = fresh("lists");
+    ++number;
+    auto type = RaggedTensorType::get({extent::symbol(symbol)},
+                                      IntegerType::get(context, 64), {batch});
+    for (Value operand : op->getOperands()) {
+      auto arg = dyn_cast<BlockArgument>(operand);
+      if (!arg || !isDynamicTensor(arg.getType()))
+        continue;
+      Type dense = arg.getType();
+      arg.setType(type);
+      OpBuilder b = OpBuilder::atBlockBegin(&func.getBody().front());
+      auto values = ValuesOp::create(b, arg.getLoc(), dense, arg);
+      arg.replaceAllUsesExcept(values, values);
+    }
+  });
+}
+
 void RaggedAbsorbStructure::runOnOperation() {
   func::FuncOp func = getOperation();
   if (!isEntry(func))
@@ -94,6 +128,7 @@ void RaggedAbsorbStructure::runOnOperation() {
   for (BlockArgument arg : func.getArguments())
     if (isDynamicTensor(arg.getType()))
       absorbValues(arg);
+  absorbLists(func);
   func.setFunctionType(FunctionType::get(
       &getContext(), func.getBody().getArgumentTypes(), func.getResultTypes()));
 }

@@ -34,7 +34,8 @@ def RaggedAbsorbStructure : Pass<"ragged-absorb-structure", "::mlir::func::FuncO
     A program may take lengths (`tensor<?xi64>`), values (`tensor<?x128xf32>`) and partitions as
     arguments and pack them itself. In the signature, values that are packed are a ragged argument,
     and lengths are an argument that is structure alone: the caller gives lengths with both.
-    `ragged.with_lengths` becomes a pack of the values.
+    `ragged.with_lengths` becomes a pack of the values. Row numbers and coordinates that `locate` and
+    `linearize` are asked about are a ragged argument over a batch of their own.
 
     Arguments of dynamic shape that are used in another way stay; only the reference interpreter runs
     such programs.

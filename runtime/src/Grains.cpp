@@ -42,7 +42,7 @@ int64_t Grains::count(int64_t threads) const {
   // Handing out costs microseconds; a kernel that has scratch fills it in each
   // call (with packed weights, say), which should be little beside its work.
   double worthwhile =
-      std::max(5e5, 256.0 * static_cast<double>(step.scratchBytes));
+      std::max(5e5, 128.0 * static_cast<double>(step.scratchBytes));
   double rowCost = std::max(step.flopsPerRow + 4 * step.bytesPerRow, 16.0);
   double grainRows =
       std::max(static_cast<double>(step.tileRows), worthwhile / rowCost);

@@ -275,6 +275,8 @@ def _harness(run, python, bench, extra, environment, threads):
                "--mode", "fwd", "--variant", *run.torch_variants, "--regime", *run.regimes, "--extra", str(extra),
                "--method", *run.torch_methods, "--threads", str(threads), "--repeats", str(run.torch_repeats),
                "--results", str(results), "--log", str(run.work / "harness.log")]  # fmt: skip
+    if run.torch_lock:
+        command += ["--lock", run.torch_lock]
     subprocess.run(command, cwd=bench, env=environment, check=True, stdout=subprocess.DEVNULL)
     records = [json.loads(line) for line in results.read_text().splitlines()]
     packed = {r["regime"]: r for r in records if (r["method"], r["variant"]) == ("packed", "eager")}

@@ -131,7 +131,6 @@ public:
   TableKey getRowTable() const;
   /// None when every sample is a unit.
   std::optional<TableKey> getUnitTable() const;
-  unsigned getRank() const { return space.size(); }
   llvm::ArrayRef<mlir::StringAttr> getPath() const { return path; }
 
 private:
@@ -157,8 +156,8 @@ struct EmittedKernel {
 void countCosts(KernelOp kernel, EmittedKernel &emitted);
 
 /// The kernel as a function named `name` before the schedule. `outputs`: one
-/// buffer per result. With `partial` folds leave one accumulator per chunk, not
-/// finalized.
+/// buffer per result. Units of kind `chunks` leave one accumulator per
+/// chunk and fold, not finalized.
 mlir::FailureOr<EmittedKernel>
 emitKernelFunction(mlir::OpBuilder &b, KernelOp kernel, llvm::StringRef name,
                    ScheduleBuilder &schedule,

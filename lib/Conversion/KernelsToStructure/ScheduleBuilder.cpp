@@ -478,7 +478,6 @@ static void addTypeFields(Builder &b, Type type, NamedAttrList &fields) {
   }
   if (logical && !logical->isDense()) {
     fields.set("kind", b.getStringAttr("ragged"));
-    SmallVector<StringRef> unused;
     SmallVector<Attribute> extents;
     for (ExtentAttr extent : logical->extents)
       extents.push_back(b.getStringAttr(extent.str()));

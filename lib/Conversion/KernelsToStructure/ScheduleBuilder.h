@@ -56,7 +56,6 @@ public:
   mlir::Value getBuffer(mlir::Value value) { return buffers.lookup(value); }
   /// The argument of the function whose memory a value is, if it is one's.
   std::optional<int64_t> getArgument(mlir::Value value) const;
-  mlir::func::FuncOp getFunction() { return func; }
   /// Constant data of the module; equal data is one global.
   mlir::memref::GlobalOp getConstant(mlir::DenseElementsAttr value,
                                      mlir::Location loc);

@@ -11,6 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../StructureToLoops/BufferPlacement.h"
+
 #include "nested/Conversion/LoopsToLLVM/Passes.h"
 #include "nested/Conversion/StructureToGPU/Passes.h"
 
@@ -32,18 +34,6 @@ namespace {
 
 constexpr int64_t kAlignment = 128;
 
-struct Buffer {
-  memref::AllocOp op;
-  int64_t size;
-  /// Positions in a numbering of all ops.
-  int64_t first, last;
-  int64_t offset = 0;
-
-  bool meets(const Buffer &other) const {
-    return first <= other.last && other.first <= last;
-  }
-};
-
 struct PlaceWorkgroupMemory
     : public nested::impl::PlaceWorkgroupMemoryBase<PlaceWorkgroupMemory> {
   using PlaceWorkgroupMemoryBase::PlaceWorkgroupMemoryBase;
@@ -52,29 +42,15 @@ struct PlaceWorkgroupMemory
 
 private:
   LogicalResult collect();
-  int64_t place();
 
-  SmallVector<Buffer> buffers;
+  SmallVector<PlacedBuffer> buffers;
 };
-
-/// Numbers every op at its start and end.
-void number(Operation *op, int64_t &counter,
-            DenseMap<Operation *, std::pair<int64_t, int64_t>> &spans) {
-  int64_t first = counter++;
-  for (Region &region : op->getRegions())
-    for (Block &block : region)
-      for (Operation &inner : block)
-        number(&inner, counter, spans);
-  spans[op] = {first, counter++};
-}
 
 } // namespace
 
 LogicalResult PlaceWorkgroupMemory::collect() {
   func::FuncOp function = getOperation();
-  int64_t counter = 0;
-  DenseMap<Operation *, std::pair<int64_t, int64_t>> spans;
-  number(function, counter, spans);
+  OpSpans spans = numberOps(function);
 
   WalkResult walk = function.walk([&](memref::AllocOp op) {
     MemRefType type = op.getType();
@@ -104,8 +80,9 @@ LogicalResult PlaceWorkgroupMemory::collect() {
       return WalkResult::advance();
     int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
     int64_t bytes = type.getNumElements() * llvm::divideCeil(bits, 8);
-    Buffer buffer{op, static_cast<int64_t>(llvm::alignTo(bytes, kAlignment)),
-                  spans[first].first, spans[last].second};
+    PlacedBuffer buffer{op,
+                        static_cast<int64_t>(llvm::alignTo(bytes, kAlignment)),
+                        spans[first].first, spans[last].second};
     Operation *end = last->getNextNode();
     while (end && !isa<gpu::BarrierOp>(end))
       end = end->getNextNode();
@@ -119,36 +96,6 @@ LogicalResult PlaceWorkgroupMemory::collect() {
   return failure(walk.wasInterrupted());
 }
 
-/// First fit, large buffers first. Returns the size of the whole.
-int64_t PlaceWorkgroupMemory::place() {
-  SmallVector<Buffer *> order, placed;
-  for (Buffer &buffer : buffers)
-    order.push_back(&buffer);
-  llvm::sort(order, [](Buffer *a, Buffer *b) {
-    return std::make_pair(-a->size, a->first) <
-           std::make_pair(-b->size, b->first);
-  });
-  int64_t total = 0;
-  for (Buffer *buffer : order) {
-    SmallVector<Buffer *> conflicts;
-    for (Buffer *other : placed)
-      if (buffer->meets(*other))
-        conflicts.push_back(other);
-    llvm::sort(conflicts, [](Buffer *a, Buffer *b) {
-      return std::make_pair(a->offset, a->first) <
-             std::make_pair(b->offset, b->first);
-    });
-    for (Buffer *other : conflicts) {
-      if (buffer->offset + buffer->size <= other->offset)
-        break;
-      buffer->offset = std::max(buffer->offset, other->offset + other->size);
-    }
-    placed.push_back(buffer);
-    total = std::max(total, buffer->offset + buffer->size);
-  }
-  return total;
-}
-
 void PlaceWorkgroupMemory::runOnOperation() {
   func::FuncOp function = getOperation();
   buffers.clear();
@@ -156,7 +103,7 @@ void PlaceWorkgroupMemory::runOnOperation() {
     return;
   if (failed(collect()))
     return signalPassFailure();
-  int64_t total = place();
+  int64_t total = placeBuffers(buffers);
   if (total > maxBytes) {
     function.emitError("needs ")
         << total << " bytes of workgroup memory, but a block has "
@@ -174,7 +121,7 @@ void PlaceWorkgroupMemory::runOnOperation() {
       b, function.getLoc(),
       MemRefType::get({ShapedType::kDynamic}, b.getI8Type(),
                       MemRefLayoutAttrInterface(), space));
-  for (Buffer &buffer : buffers) {
+  for (PlacedBuffer &buffer : buffers) {
     Location loc = buffer.op.getLoc();
     Value offset = arith::ConstantIndexOp::create(b, loc, buffer.offset);
     Value view = memref::ViewOp::create(b, loc, buffer.op.getType(), memory,

@@ -12,6 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BufferPlacement.h"
+
 #include "nested/Conversion/LoopsToLLVM/Passes.h"
 #include "nested/Conversion/StructureToLoops/Passes.h"
 
@@ -34,29 +36,16 @@ namespace {
 
 constexpr int64_t kAlignment = 64;
 
-struct Buffer {
-  memref::AllocOp op;
-  int64_t size;
-  /// Positions in a numbering of all ops.
-  int64_t first, last;
-  int64_t offset = 0;
-
-  bool meets(const Buffer &other) const {
-    return first <= other.last && other.first <= last;
-  }
-};
-
 struct TileScratch : public nested::impl::TileScratchBase<TileScratch> {
   void runOnOperation() override;
 
 private:
-  FailureOr<SmallVector<Buffer>> collect();
-  int64_t place(MutableArrayRef<Buffer> buffers) const;
+  FailureOr<SmallVector<PlacedBuffer>> collect();
 };
 
 } // namespace
 
-FailureOr<SmallVector<Buffer>> TileScratch::collect() {
+FailureOr<SmallVector<PlacedBuffer>> TileScratch::collect() {
   func::FuncOp function = getOperation();
   SmallVector<memref::AllocOp> allocs;
   bool ok = true;
@@ -77,26 +66,15 @@ FailureOr<SmallVector<Buffer>> TileScratch::collect() {
   if (!ok)
     return failure();
 
-  // First and last number of everything inside an op.
-  DenseMap<Operation *, std::pair<int64_t, int64_t>> span;
-  int64_t counter = 0;
-  auto number = [&](auto &self, Operation *op) -> void {
-    int64_t first = counter++;
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        for (Operation &inner : block)
-          self(self, &inner);
-    span[op] = {first, counter++};
-  };
-  number(number, function);
+  OpSpans span = numberOps(function);
 
   BufferViewFlowAnalysis views(function);
-  SmallVector<Buffer> buffers;
+  SmallVector<PlacedBuffer> buffers;
   for (memref::AllocOp alloc : allocs) {
     MemRefType type = alloc.getType();
     int64_t bits =
         type.getElementType().isIndex() ? 64 : type.getElementTypeBitWidth();
-    Buffer buffer{
+    PlacedBuffer buffer{
         alloc,
         static_cast<int64_t>(llvm::alignTo(
             type.getNumElements() * llvm::divideCeil(bits, 8), kAlignment)),
@@ -110,48 +88,17 @@ FailureOr<SmallVector<Buffer>> TileScratch::collect() {
   return buffers;
 }
 
-/// First fit, large buffers first. Returns the size of the whole.
-int64_t TileScratch::place(MutableArrayRef<Buffer> buffers) const {
-  SmallVector<Buffer *> order;
-  for (Buffer &buffer : buffers)
-    order.push_back(&buffer);
-  llvm::sort(order, [](Buffer *a, Buffer *b) {
-    return std::make_pair(-a->size, a->first) <
-           std::make_pair(-b->size, b->first);
-  });
-  SmallVector<Buffer *> placed;
-  int64_t total = 0;
-  for (Buffer *buffer : order) {
-    SmallVector<Buffer *> conflicts;
-    for (Buffer *other : placed)
-      if (buffer->meets(*other))
-        conflicts.push_back(other);
-    llvm::sort(conflicts, [](Buffer *a, Buffer *b) {
-      return std::make_pair(a->offset, a->first) <
-             std::make_pair(b->offset, b->first);
-    });
-    for (Buffer *other : conflicts) {
-      if (buffer->offset + buffer->size <= other->offset)
-        break;
-      buffer->offset = std::max(buffer->offset, other->offset + other->size);
-    }
-    placed.push_back(buffer);
-    total = std::max(total, buffer->offset + buffer->size);
-  }
-  return total;
-}
-
 void TileScratch::runOnOperation() {
   func::FuncOp function = getOperation();
   if (!function->hasAttr(kKernelAttr) || function.isExternal())
     return;
-  FailureOr<SmallVector<Buffer>> buffers = collect();
+  FailureOr<SmallVector<PlacedBuffer>> buffers = collect();
   if (failed(buffers))
     return signalPassFailure();
   function.walk([](memref::DeallocOp op) { op.erase(); });
   if (buffers->empty())
     return;
-  int64_t total = place(*buffers);
+  int64_t total = placeBuffers(*buffers);
 
   OpBuilder b(&getContext());
   auto type = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
@@ -160,7 +107,7 @@ void TileScratch::runOnOperation() {
     return signalPassFailure();
   Value scratch = function.getArgument(last);
   b.setInsertionPointToStart(&function.getBody().front());
-  for (Buffer &buffer : *buffers) {
+  for (PlacedBuffer &buffer : *buffers) {
     Location loc = buffer.op.getLoc();
     Value offset = arith::ConstantIndexOp::create(b, loc, buffer.offset);
     Value view = memref::ViewOp::create(b, loc, buffer.op.getType(), scratch,

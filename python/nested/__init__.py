@@ -11,7 +11,9 @@ different sizes, packed, without padding.
     single, pair = block(batch, w)
 """
 
-from . import batch, nn
+from . import batch, eager, nn
+from ._collate import batches as _batches
+from ._collate import collate as _collate
 from ._dims import Dim
 from ._errors import (
     ArgumentError,
@@ -30,25 +32,30 @@ from ._jit import Compiled, Exported, JitFunction, Lowered, Spec, export, jit, s
 from ._load import LoadedFunction, Module, load
 from ._program import Cost, Plan
 from ._structure import Structure
-from ._tensor import NestedTensor
+from ._tensor import NestedTensor, _install_operators
 from ._tensor import from_list as _from_list
 from ._tensor import from_padded as _from_padded
 from ._tensor import from_values as _from_values
 from ._threads import get_num_threads, set_num_threads
 from ._tracer import Tracer
 from .functions import *  # noqa: F403
+from .interop import from_awkward, from_torch, to_awkward, to_torch
+
+_install_operators()
 
 __version__ = "0.1.0"
 
 from_list = _public(_from_list)
 from_values = _public(_from_values)
 from_padded = _public(_from_padded)
+collate = _public(_collate)
+batches = _public(_batches)
 
 __all__ = [
     "ArgumentError", "ArtifactError", "CompileError", "Compiled", "Cost", "DataError", "Dim",
     "Exported", "JitFunction", "LoadedFunction", "Lowered", "Module", "NestedError",
     "NestedTensor", "OutOfMemoryError", "Plan", "RequirementError", "ShapeError", "Spec",
-    "Structure", "StructureError", "TraceError", "Tracer", "batch", "export", "from_list",
-    "from_padded", "from_values", "get_num_threads", "jit", "load", "nn", "set_num_threads",
-    "spec",
+    "Structure", "StructureError", "TraceError", "Tracer", "batch", "batches", "collate", "eager",
+    "export", "from_awkward", "from_list", "from_padded", "from_torch", "from_values", "get_num_threads",
+    "jit", "load", "nn", "set_num_threads", "spec", "to_awkward", "to_torch",
 ]  # fmt: skip

@@ -177,3 +177,11 @@ def public(function: F) -> F:
         head = ""
     doc = head + inspect.cleandoc(function.__doc__ or "")
     return _runtime.boundary(function, function.__name__, doc, trim)
+
+
+def public_method(function: Callable, name: str = "") -> Any:
+    """As public, for a method of a class."""
+    from . import _runtime
+
+    doc = inspect.cleandoc(function.__doc__ or "")
+    return _runtime.boundary_method(function, name or function.__name__, doc, trim)

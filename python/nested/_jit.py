@@ -22,10 +22,10 @@ from ._errors import (
     at_user,
     function_location,
     public,
-    trim,
+    public_method,
     user_location,
 )
-from ._ir import Trace
+from ._ir import Trace, shape_text
 from ._program import Cost, Plan, Program
 from ._require import Guard, parse_all
 from ._structure import check_name, from_any
@@ -54,6 +54,10 @@ class Spec:
 
     def key(self) -> tuple:
         return self.batched, self.dims, self.dtype
+
+    def shown(self) -> list[Any]:
+        """The sizes, "?" for a ragged axis without a name."""
+        return ["?" if d is None or isinstance(d, int) and d < 0 else d for d in self.dims]
 
 
 @public
@@ -123,6 +127,15 @@ class Signature(NamedTuple):
                 ) from None
             parts.append(("static", type(leaf), leaf))
         return _tree.signature(self.structure), tuple(parts)
+
+
+def described(signature: Signature) -> str:
+    """The kinds of the arguments, for messages."""
+    parts = [
+        f"{name}: {leaf!r}" if s is None else f"{name}: {shape_text(s.shown())} {s.dtype}"
+        for name, leaf, s in zip(signature.names, signature.leaves, signature.specs)
+    ]
+    return ", ".join(parts)
 
 
 class Traced(NamedTuple):
@@ -257,12 +270,6 @@ class Compiled:
         return _tree.unflatten(traced.structure, chosen)
 
 
-def _method(function: Callable) -> Any:
-    """A public method: our frames don't show in its errors' tracebacks."""
-    doc = inspect.cleandoc(function.__doc__ or "")
-    return _runtime.boundary_method(function, function.__name__, doc, trim)
-
-
 class JitFunction:
     """A function written for one sample, compiled for batches at its first call.
 
@@ -333,6 +340,8 @@ class JitFunction:
             with _tracing:
                 compiled = self._compiled.get(key)
                 if compiled is None:
+                    for guard in self._guards:
+                        guard.check_compilations(self._count + 1, described(signature))
                     compiled = self._lower(signature).compile()
                     self._compiled[key] = compiled
                     self._count += 1
@@ -372,9 +381,9 @@ class JitFunction:
 
 _call = JitFunction._call
 _call.__name__ = "__call__"
-JitFunction.__call__ = _method(_call)  # type: ignore[method-assign]
+JitFunction.__call__ = public_method(_call)  # type: ignore[method-assign]
 for _name in ("lower", "plan", "cost"):
-    setattr(JitFunction, _name, _method(getattr(JitFunction, _name)))
+    setattr(JitFunction, _name, public_method(getattr(JitFunction, _name)))
 
 
 @public

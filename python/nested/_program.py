@@ -210,6 +210,8 @@ class Program:
                     )
                 array = np.asarray(x) if isinstance(x, (np.ndarray, np.generic)) else from_any(x)
                 data = _buffer(array)
+                for guard in self.guards:
+                    guard.check_argument(signature.name, array, data)
                 keep = keep and data.flags.c_contiguous
                 code = CODES.get(storage_name(array.dtype), 0)
                 records.append(_runtime.Argument(data, code, list(array.shape), 0, [], None, 0))
@@ -255,6 +257,8 @@ class Program:
             stored = [k for k in signature.order if k in static]
             data = data.transpose([0, *(1 + static.index(k) for k in stored)])
         data = _buffer(data)
+        for guard in self.guards:
+            guard.check_argument(signature.name, x.storage, data)
         starts = None if x._starts is None else np.ascontiguousarray(x._starts)
         shape = [d if isinstance(d, int) and d >= 0 else -1 for d in structure.dims]
         columns = [np.ascontiguousarray(c) for c in structure.lengths.T]

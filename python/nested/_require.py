@@ -6,6 +6,10 @@ Forms:
 * ``"peak <= 200 MB"`` (also results, workspace, temp, scratch): a size of each call's plan;
 * ``"flops <= 1e12"``: of each call's plan;
 * ``"kernels <= 3"``: kernels that one call launches;
+* ``"compilations <= 2"``: programs that one function is compiled to; a call with another dtype
+  or static size that would need a further one is refused;
+* ``"no argument copies"``: arguments are used where they lie; a call whose argument would be
+  copied first (negative strides, foreign byte order, no common memory) is refused;
 * ``"no pair-sized temporary"``, ``"pair never stored"``: no temporary, and neither a temporary
   nor a result, has rows that grow like a product of two lengths.
 """
@@ -15,6 +19,8 @@ from __future__ import annotations
 import re
 from typing import Any, Sequence
 
+import numpy as np
+
 from . import _dims
 from ._errors import RequirementError
 
@@ -22,6 +28,7 @@ _UNITS = {"": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12,
           "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}  # fmt: skip
 _SIZES = {"peak": "peak_bytes", "results": "result_bytes", "workspace": "workspace_bytes",
           "temp": "temp_bytes", "scratch": "scratch_bytes", "flops": "flops"}  # fmt: skip
+_COUNTS = ("kernels", "compilations")
 _LIMIT = re.compile(r"(\w+)\s*(<=|<)\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*([a-z]*)", re.IGNORECASE)
 
 
@@ -36,22 +43,41 @@ class Guard:
             self.kind = "stored"
         elif words in ("no pair sized temporary", "no pair sized temporaries"):
             self.kind = "temporary"
+        elif words in ("no argument copies", "no copies of arguments"):
+            self.kind = "copies"
         else:
             match = _LIMIT.fullmatch(text.strip())
             if match:
                 what, relation, number, unit = match.groups()
                 what, unit = what.lower(), unit.lower()
-                if (what in _SIZES and unit in _UNITS) or (what == "kernels" and not unit):
+                if (what in _SIZES and unit in _UNITS) or (what in _COUNTS and not unit):
                     self.kind, self.strict = what, relation == "<"
                     self.limit = float(number) * _UNITS.get(unit, 1)
         if not self.kind:
             raise ValueError(
                 f"can't read the requirement {text!r}; forms are 'peak <= 200 MB', 'kernels <= 3', "
-                "'no pair-sized temporary', 'pair never stored'"
+                "'compilations <= 2', 'no argument copies', 'no pair-sized temporary', "
+                "'pair never stored'"
             )
 
     def _over(self, number: float) -> bool:
         return number >= self.limit if self.strict else number > self.limit
+
+    def check_compilations(self, count: int, arguments: str) -> None:
+        """Checks how often a function has been compiled, before it is once more."""
+        if self.kind == "compilations" and self._over(count):
+            raise RequirementError(
+                f"required '{self.text}', but this call needs compilation {count}, for {arguments}"
+            )
+
+    def check_argument(self, name: str, given: Any, bound: Any) -> None:
+        """Checks that the memory which the program reads is the caller's."""
+        if self.kind == "copies" and bound.size and not np.may_share_memory(given, bound):
+            strides = getattr(given, "strides", ())
+            raise RequirementError(
+                f"required '{self.text}', but argument `{name}` has to be copied: {given.dtype} "
+                f"with strides {strides}; nothing was computed"
+            )
 
     def check_manifest(self, entry: dict) -> None:
         """Checks a compiled entry. RequirementError when it does not hold."""

@@ -21,7 +21,6 @@ class NestedTensor:
     """
 
     __slots__ = ("_storage", "_structure", "_starts", "_packed", "__weakref__")
-    __array_ufunc__ = None
 
     def __init__(
         self, storage: np.ndarray, structure: Structure, starts: np.ndarray | None = None
@@ -117,11 +116,17 @@ class NestedTensor:
         return array.transpose(np.argsort(s.packed_order))
 
     def __getitem__(self, key: Any) -> Any:
-        """A sample as an array, or some samples (slice, integers, mask) as a batch."""
-        if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+        """``x[i]``: a sample as an array. ``x[1:3]``, ``x[[2, 0]]``, ``x[bools]``: some samples as
+        a batch. ``x[:, 1:]``: every sample indexed; ``x[:, mask]`` or ``x[mask]`` with a batch of
+        masks: the entries of every sample that are true. IndexError beyond the batch."""
+        if isinstance(key, (int, np.integer)) and not isinstance(key, (bool, np.bool_)):
             return self.sample(key)
+        if isinstance(key, NestedTensor):
+            key = (slice(None), key)
         if isinstance(key, tuple):
-            raise IndexError("a NestedTensor is indexed by sample; index the sample next: x[i][j]")
+            return self._index(key)
+        if key is None:
+            raise IndexError("a batch has no axis before its samples; use x[:, None]")
         if not isinstance(key, slice):
             key = np.asarray(key)
             if key.dtype != bool:
@@ -139,6 +144,18 @@ class NestedTensor:
             )
         chosen = NestedTensor(self._storage, structure, starts)
         return NestedTensor(chosen.values, structure)
+
+    def _index(self, key: tuple) -> Any:
+        """An index with parts: the first chooses samples, the others index each of them."""
+        from ._eager import index
+
+        first, rest = (key[0], key[1:]) if key else (slice(None), ())
+        if first is Ellipsis:
+            first, rest = slice(None), key
+        if isinstance(first, (int, np.integer)) and not isinstance(first, (bool, np.bool_)):
+            return self.sample(first)[rest]
+        chosen = self if isinstance(first, slice) and first == slice(None) else self[first]
+        return index(chosen, rest) if rest else chosen
 
     def __iter__(self) -> Iterator[np.ndarray]:
         return (self.sample(i) for i in range(len(self)))
@@ -222,11 +239,33 @@ class NestedTensor:
             "function compiled by nested.jit"
         )
 
+    # -- operations, each a small compiled program (see nested.eager) --
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        from ._eager import call_ufunc
+        from ._tracer import is_traced, lift, trace_of
+
+        for x in inputs:
+            if is_traced(x):
+                lift(trace_of([x]), self)  # raises: a batch inside of a traced function
+        return call_ufunc(ufunc, method, inputs, kwargs)
+
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        raise TypeError(
-            f"np.{getattr(function, '__name__', function)} of a NestedTensor: compute in a function "
-            "compiled by nested.jit, or on .values or x[i]"
-        )
+        from ._eager import call
+
+        return call(function, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        """Methods of arrays, on every sample: ``x.sum(axis=0)``, ``x.transpose(1, 0)``, ``x.T``."""
+        from . import _eager, _functions
+        from ._tracer import Tracer
+
+        if name in ("T", "mT"):
+            return _eager.call(_ATTRIBUTES[name], (self,))
+        found = getattr(Tracer, name, None) if name in _METHODS else _functions.method(name)
+        if found is None:
+            raise AttributeError(f"'NestedTensor' object has no attribute '{name}'")
+        return lambda *args, **kwargs: _eager.call(found, (self, *args), kwargs)
 
     def __repr__(self) -> str:
         gaps = ", with gaps" if self._starts is not None else ""
@@ -234,6 +273,40 @@ class NestedTensor:
             f"NestedTensor{shape_text(self.dims)}({summary(self._structure)}, "
             f"{int(self.offsets[-1])} rows, {self.dtype}{gaps})"
         )
+
+
+_METHODS = {"transpose", "swapaxes"}
+_ATTRIBUTES: dict[str, Any] = {"T": lambda x: x.T, "mT": lambda x: x.mT}
+
+
+def _install_operators() -> None:
+    """The operators of arrays but ``==``, which compares batches as a whole; and boundaries, behind
+    which our frames don't show in errors."""
+    from ._errors import public_method
+    from ._tracer import COMPARISONS, OPERATORS, UNARY
+
+    def install(name: str, method: Any) -> None:
+        setattr(NestedTensor, name, public_method(method, name))
+
+    def forward(ufunc: np.ufunc) -> Any:
+        return lambda self, other: ufunc(self, other)
+
+    def backward(ufunc: np.ufunc) -> Any:
+        return lambda self, other: ufunc(other, self)
+
+    def unary(ufunc: np.ufunc) -> Any:
+        return lambda self: ufunc(self)
+
+    for name, ufunc in OPERATORS.items():
+        install(f"__{name}__", forward(ufunc))
+        install(f"__r{name}__", backward(ufunc))
+    for name, ufunc in COMPARISONS.items():
+        if ufunc not in (np.equal, np.not_equal):
+            install(f"__{name}__", forward(ufunc))
+    for name, ufunc in UNARY.items():
+        install(f"__{name}__", unary(ufunc))
+    for name in ("__getitem__", "__array_ufunc__", "__array_function__"):
+        install(name, getattr(NestedTensor, name))
 
 
 # ---------------------------------------------------------------------------

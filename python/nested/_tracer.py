@@ -209,12 +209,15 @@ class Tracer:
         return self
 
 
-_OPERATORS = {
+OPERATORS = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide,
     "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "and": np.bitwise_and,
     "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift,
     "rshift": np.right_shift, "matmul": np.matmul,
 }  # fmt: skip
+COMPARISONS = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal,
+               "gt": np.greater, "ge": np.greater_equal}  # fmt: skip
+UNARY = {"neg": np.negative, "pos": np.positive, "abs": np.absolute, "invert": np.invert}
 
 
 def _install(name: str, ufunc: Any) -> None:
@@ -232,17 +235,15 @@ def _install(name: str, ufunc: Any) -> None:
         setattr(Tracer, function.__name__, function)
 
 
-for _name, _ufunc in _OPERATORS.items():
+for _name, _ufunc in OPERATORS.items():
     _install(_name, _ufunc)
-for _name, _ufunc in {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal,
-                      "gt": np.greater, "ge": np.greater_equal}.items():  # fmt: skip
+for _name, _ufunc in COMPARISONS.items():
 
     def _compare(self: Tracer, other: Any, ufunc: Any = _ufunc) -> Any:
         return apply(ufunc, [self, other], operator=True)
 
     setattr(Tracer, f"__{_name}__", _compare)
-for _name, _ufunc in {"neg": np.negative, "pos": np.positive, "abs": np.absolute,
-                      "invert": np.invert}.items():  # fmt: skip
+for _name, _ufunc in UNARY.items():
 
     def _unary(self: Tracer, ufunc: Any = _ufunc) -> Any:
         return apply(ufunc, [self], operator=True)
@@ -433,7 +434,7 @@ def extent_arithmetic(a: Any, method: str, b: Any) -> Any:
     """``Dim / float`` and the like: traced numbers, one per sample."""
     if not all(isinstance(x, (bool, int, float, np.generic, Dim)) for x in (a, b)):
         return NotImplemented
-    return apply(_OPERATORS[method.strip("_")], [a, b], operator=True)
+    return apply(OPERATORS[method.strip("_")], [a, b], operator=True)
 
 
 def unsupported(name: str, hint: str = "") -> TraceError:

@@ -13,6 +13,7 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _functions
+from ._eager import enable
 from ._errors import public
 from ._tracer import is_traced
 from .functions import empty_as_zero
@@ -37,3 +38,6 @@ mean = _reduction("mean", np.mean, "Mean over samples and axes. Of nothing: 0.")
 prod = _reduction("prod", np.prod, "Product over samples and axes. Of nothing: 1.")
 max = _reduction("max", np.max, "Largest over samples and axes. Of nothing: 0.")
 min = _reduction("min", np.min, "Smallest over samples and axes. Of nothing: 0.")
+
+
+enable(globals(), __all__)

@@ -15,6 +15,7 @@ import numpy as np
 from . import _functions
 from ._dims import Dim
 from ._dtypes import as_dtype, is_float
+from ._eager import enable
 from ._errors import public
 from ._tracer import Tracer, float_function, is_traced
 
@@ -206,3 +207,6 @@ def arange(count: Any, dtype: Any = np.int64) -> Any:
 def builtin_any(values: Any) -> bool:
     """any() of Python, whose name is taken here."""
     return True in (bool(v) for v in values)
+
+
+enable(globals(), __all__)

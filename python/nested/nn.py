@@ -8,6 +8,7 @@ from typing import Any, Mapping
 
 import numpy as np
 
+from ._eager import enable
 from ._errors import public
 from ._tracer import float_function, is_traced
 from .functions import erf, layer_norm, linear, softmax
@@ -65,3 +66,6 @@ def mlp(x: Any, w: Mapping[str, Any], activation: Any = relu) -> Any:
     """``activation(linear(x, w["w1"], w.get("b1"))) `` through ``w["w2"]``, ``w["b2"]``."""
     hidden = activation(linear(x, w["w1"], w.get("b1")))
     return linear(hidden, w["w2"], w.get("b2"))
+
+
+enable(globals(), __all__)

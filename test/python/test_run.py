@@ -291,6 +291,28 @@ def test_requirements(rng):
         nested.jit(block, require="kernels < 1")(batch, w)
 
 
+def test_requirement_of_compilations(rng):
+    twice = nested.jit(lambda x: x * 2, require="compilations <= 1")
+    twice(batch_of(rng, (2, 3), 4))
+    twice(batch_of(rng, (7,), 4))
+    with raises(nested.RequirementError, "required 'compilations <= 1', but this call needs "
+                "compilation 2, for x: (N, 5) float32"):  # fmt: skip
+        twice(batch_of(rng, (2, 3), 5))
+    assert twice.compilations == 1
+
+
+def test_requirement_of_no_copies(rng):
+    function = nested.jit(lambda x, w: x @ w, require="no argument copies")
+    x, w = batch_of(rng, (2, 3), 4), normal(rng, 4, 4)
+    function(x, w)
+    function(x, w.T)
+    with raises(nested.RequirementError, "argument `w` has to be copied", "strides (-16, 4)"):
+        function(x, w[::-1])
+    strided = nested.from_values(normal(rng, 5, 4)[::-1], [2, 3], dims=("N", 4))
+    with raises(nested.RequirementError, "argument `x` has to be copied"):
+        function(strided, w)
+
+
 @pytest.mark.parametrize("phase", ["trace", "tensor", "generic", "kernels", "structure", "llvm"])
 def test_phases(rng, phase):
     text = nested.jit(block).lower(nested.spec("N", 24), weights(rng)).text(phase)

@@ -97,8 +97,7 @@ def test_indexing(rng):
     assert np.shares_memory(batch[1:3].values, batch.values)
     with raises(IndexError, "sample 4 of a batch of 4"):
         batch[4]
-    with raises(IndexError, "indexed by sample"):
-        batch[0, 1]
+    np.testing.assert_array_equal(batch[0, 1], xs[0][1])
 
 
 def test_views_with_gaps(rng):
@@ -166,14 +165,8 @@ def test_bfloat16():
     assert pickle.loads(pickle.dumps(batch)) == batch
 
 
-def test_no_arithmetic_outside_of_programs(rng):
+def test_a_batch_is_not_one_array(rng):
     batch = batch_of(rng, (2, 3), 4)
-    with raises(TypeError):
-        batch + 1
-    with raises(TypeError):
-        np.exp(batch)
-    with raises(TypeError, "np.mean of a NestedTensor"):
-        np.mean(batch)
     with raises(TypeError, "not one array"):
         np.asarray(batch)
 

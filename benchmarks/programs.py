@@ -11,15 +11,21 @@ BLOCK_SHAPES = {
 }  # fmt: skip
 
 
-def block(x, w):
-    """The single-pair-single block of one sample: (N, 384) -> (N, 384), (N, N, 128)."""
+def block(x, w, y=None):
+    """The single-pair-single block of one sample: (..., N, 384) -> (..., N, 384), (..., N, M, 128);
+    columns of the pairs from y (M, 384), or from x itself."""
     import nested
 
     u = nested.linear(x, w["u"], w["u_bias"])
-    v = nested.linear(x, w["v"], w["v_bias"])
-    p = u[:, None, :] + v[None, :, :]
+    v = nested.linear(x if y is None else y, w["v"], w["v_bias"])
+    p = u[..., :, None, :] + v[..., None, :, :]
     p = p + nested.nn.swiglu(nested.layer_norm(p, w["scale"], w["offset"]), w)
-    return x + nested.linear(nested.mean(p, axis=1), w["out"], w["out_bias"]), p
+    return x + nested.linear(nested.mean(p, axis=-2), w["out"], w["out_bias"]), p
+
+
+def block_singles(x, w, y=None):
+    """The block where only the singles are used."""
+    return block(x, w, y)[0]
 
 
 def block_flops(lengths):

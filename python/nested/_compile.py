@@ -7,6 +7,7 @@ import linecache
 import re
 from typing import Any
 
+from . import _cache
 from ._errors import CompileError, NestedError
 
 _LOCATION = re.compile(r"^(?:loc\()?\"?([^\s\":]+)\"?:(\d+):(\d+)\)?:? ")
@@ -60,9 +61,15 @@ def _result(outcome: tuple, what: str) -> tuple[bytes, list[str]]:
 def compile_text(
     text: str, name: str, target: str = "cpu", strip_ir: bool = False, fuse: bool = True
 ) -> tuple[bytes, list[str]]:
-    """An artifact from program text, and the remarks of the compiler. CompileError."""
+    """An artifact from program text, and the remarks of the compiler, from the cache on disk if they
+    are there. CompileError."""
     core = _core()
-    return _result(core.compile(text, target, f"<{name}>", strip_ir, not fuse), name)
+    cached = _cache.key(core, text, target, name, str(strip_ir), str(fuse))
+    found = _cache.load(cached)
+    if found is None:
+        found = _result(core.compile(text, target, f"<{name}>", strip_ir, not fuse), name)
+        _cache.store(cached, *found)
+    return found
 
 
 def lower_text(text: str, phase: str, name: str, target: str = "cpu", fuse: bool = True) -> bytes:

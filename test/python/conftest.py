@@ -3,9 +3,12 @@
 
 import os
 
-import numpy as np
-import pytest
-from hypothesis import settings
+# Tests compile what they test.
+os.environ["NESTED_CACHE_MB"] = "0"
+
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+from hypothesis import settings  # noqa: E402
 
 settings.register_profile("default", deadline=None, max_examples=25, derandomize=True)
 settings.register_profile("long", deadline=None, max_examples=300)

@@ -45,6 +45,8 @@ nested_plan_t::nested_plan_t(const nested_entry_t &handle,
                              const nested_options &options)
     : artifact(handle.artifact), entry(handle.entry),
       budget(handle.entry->name, options.max_bytes) {
+  onEvent = options.on_event;
+  eventUser = options.event_user;
   if (options.allocator) {
     allocator = *options.allocator;
     allocator.struct_size = sizeof(allocator);

@@ -108,6 +108,9 @@ struct nested_plan_t {
   std::shared_ptr<nested::rt::Pool> sharedPool; // The default pool, if used.
   nested::rt::Pool *pool;
   nested_allocator allocator;
+  /// Null: nothing is timed.
+  void (*onEvent)(void *user, const nested_event *event) = nullptr;
+  void *eventUser = nullptr;
 
   nested::rt::Budget budget;
 

@@ -9,6 +9,7 @@
 #include "Grains.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <functional>
 
@@ -141,11 +142,33 @@ void Run::stageArguments(void *const *data) {
                at<char>(plan.args[i].stageOffset));
 }
 
+/// Nanoseconds of a clock that never goes back.
+static int64_t now() {
+  auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(since).count();
+}
+
+/// Tells who asked for it what took from `start` until now.
+static void report(const nested_plan_t &plan, nested_event_kind kind,
+                   int64_t step, int64_t worker, int64_t begin, int64_t end,
+                   int64_t start) {
+  nested_event event = NESTED_INIT(nested_event);
+  event.kind = kind;
+  event.step = step;
+  event.worker = worker;
+  event.begin = begin;
+  event.end = end;
+  event.start_ns = start;
+  event.end_ns = now();
+  plan.onEvent(plan.eventUser, &event);
+}
+
 void Run::execute(void *const *data) {
   initBuffers(data);
   stageArguments(data);
   for (size_t s = 0; s < entry.steps.size(); ++s) {
     const Step &step = entry.steps[s];
+    int64_t start = plan.onEvent ? now() : 0;
     switch (step.op) {
     case Step::Op::Launch:
       launch(step);
@@ -170,6 +193,8 @@ void Run::execute(void *const *data) {
       linearize(step);
       break;
     }
+    if (plan.onEvent)
+      report(plan, NESTED_EVENT_STEP, static_cast<int64_t>(s), 0, 0, 0, start);
   }
 }
 
@@ -206,6 +231,7 @@ void Run::reportResults(void *const *data) {
 namespace {
 /// What all workers of a launch share.
 struct LaunchJob {
+  const nested_plan_t *plan;
   const Step *step;
   const Grains *grains;
   int64_t count;
@@ -224,9 +250,13 @@ static void runGrain(void *data, int64_t grain, int64_t worker) {
     return;
   auto *frame = reinterpret_cast<const nested_frame *>(
       job.frames + job.frameStride * worker);
+  int64_t start = job.plan->onEvent ? now() : 0;
   job.step->function(
       frame, begin, end,
       job.scratchStride ? job.scratch + job.scratchStride * worker : nullptr);
+  if (job.plan->onEvent)
+    report(*job.plan, NESTED_EVENT_GRAIN,
+           job.step - job.plan->entry->steps.data(), worker, begin, end, start);
 }
 
 void Run::launch(const Step &step) {
@@ -271,7 +301,8 @@ void Run::launch(const Step &step) {
     at<nested_frame>(layout.frames)[w] = {
         memrefs, dims, scalars, &services(), {}};
   }
-  LaunchJob job{&step,
+  LaunchJob job{&plan,
+                &step,
                 &grains,
                 count,
                 at<char>(layout.frames),

@@ -7,14 +7,11 @@
 
 #include "Npz.h"
 #include "Failure.h"
+#include "Files.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <zlib.h>
 
 using namespace nested::run;
@@ -210,47 +207,6 @@ static uint64_t updateCrc(uint64_t crc, const char *data, size_t bytes) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-class File {
-public:
-  /// `shown` is the name in messages.
-  File(const std::string &path, const char *mode, const std::string &shown)
-      : path(shown), file(std::fopen(path.c_str(), mode)) {
-    if (!file)
-      fail(EnvironmentError, shown + ": cannot open: " + std::strerror(errno));
-  }
-  ~File() {
-    if (file)
-      std::fclose(file);
-  }
-  File(const File &) = delete;
-
-  uint64_t size() {
-    struct stat info;
-    if (fstat(fileno(file), &info) != 0 || !S_ISREG(info.st_mode))
-      fail(EnvironmentError, path + ": not a regular file");
-    return static_cast<uint64_t>(info.st_size);
-  }
-  void read(uint64_t offset, void *to, uint64_t bytes) {
-    if (fseeko(file, static_cast<off_t>(offset), SEEK_SET) != 0 ||
-        std::fread(to, 1, bytes, file) != bytes)
-      fail(EnvironmentError, path + ": cannot read");
-  }
-  void write(const void *from, uint64_t bytes) {
-    if (bytes && std::fwrite(from, 1, bytes, file) != bytes)
-      fail(EnvironmentError, path + ": cannot write: " + std::strerror(errno));
-  }
-  void close() {
-    FILE *closing = file;
-    file = nullptr;
-    if (std::fclose(closing) != 0)
-      fail(EnvironmentError, path + ": cannot write: " + std::strerror(errno));
-  }
-
-private:
-  std::string path;
-  FILE *file;
-};
-
 /// Little-endian numbers in a block of bytes, bounds checked.
 class Reader {
 public:
@@ -452,45 +408,6 @@ static void put(std::string &out, uint64_t value, int bytes) {
   for (int i = 0; i < bytes; ++i)
     out += static_cast<char>(value >> (8 * i) & 0xFF);
 }
-
-namespace {
-/// A device, a pipe, a folder: nothing to put a file in the place of.
-bool isSpecial(const std::string &path) {
-  struct stat status;
-  return stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
-}
-
-/// A file that exists under its name only when it is complete.
-class PendingFile {
-public:
-  explicit PendingFile(const std::string &path)
-      : path(path),
-        temporary(isSpecial(path) ? path
-                                  : path + ".tmp" + std::to_string(getpid())),
-        file(temporary, "wb", path) {}
-  ~PendingFile() {
-    if (!done && temporary != path)
-      std::remove(temporary.c_str());
-  }
-  void write(const void *data, uint64_t bytes) {
-    file.write(data, bytes);
-    offset += bytes;
-  }
-  void write(const std::string &bytes) { write(bytes.data(), bytes.size()); }
-  void commit() {
-    file.close();
-    if (temporary != path && std::rename(temporary.c_str(), path.c_str()) != 0)
-      fail(EnvironmentError, path + ": cannot write: " + std::strerror(errno));
-    done = true;
-  }
-  uint64_t offset = 0;
-
-private:
-  std::string path, temporary;
-  File file;
-  bool done = false;
-};
-} // namespace
 
 /// The fields that a local header and the directory share.
 static std::string zipFields(const std::string &name, uint64_t crc,

@@ -34,6 +34,10 @@ OPTIONS:
                          program that the artifact carries.
   --threads N            Threads to use (default: the processors it may use).
   --repeat N             Run N times and report the fastest and the median.
+  --profile              Run and print where time goes, by step: time, GFLOP/s
+                         and GB/s beside what this machine reaches.
+  --trace FILE.json      Run and write what each thread did when, in the form
+                         that chrome://tracing and Perfetto open.
   --plan                 Print shapes, memory, and the FLOPs and bytes of each
                          step; do not run. Needs lengths only, no data.
   --max-bytes N          Refuse calls that need more memory than this.
@@ -80,6 +84,9 @@ public:
     }
     if (options.input.empty() && !options.help && !options.version)
       usage("no input file");
+    if ((options.profile || !options.trace.empty()) && options.reference)
+      usage("--profile and --trace time compiled code; the interpreter "
+            "(--device reference) has no steps");
     return options;
   }
 
@@ -141,6 +148,10 @@ private:
       options.maxBytes = takeInteger(1, INT64_MAX);
     else if (flag == "--plan")
       options.plan = true;
+    else if (flag == "--profile")
+      options.profile = true;
+    else if (flag == "--trace")
+      options.trace = takeValue();
     else if (flag == "--describe")
       options.describe = true;
     else if (flag == "--help" || flag == "--h")

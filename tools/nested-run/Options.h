@@ -24,6 +24,8 @@ struct Options {
   int64_t threads = 0; // 0: all.
   int64_t repeat = 1;
   bool plan = false;
+  bool profile = false;
+  std::string trace; // A file for the events of the last run.
   bool describe = false;
   uint64_t seed = 0;
   int64_t maxBytes = 0;

@@ -8,6 +8,7 @@
 #include "Arguments.h"
 #include "Failure.h"
 #include "Options.h"
+#include "Profile.h"
 #include "ReferenceDevice.h"
 #include "Results.h"
 #include "Tools.h"
@@ -257,11 +258,13 @@ private:
 static std::vector<Result> runCpu(const Options &options,
                                   const nested_entry_t *entry,
                                   const nested_plan_t *plan,
-                                  const Arguments &args) {
+                                  const Arguments &args, Profile &profile) {
   CpuRun run(entry, plan);
   std::vector<double> times;
-  for (int64_t i = 0; i < options.repeat; ++i)
+  for (int64_t i = 0; i < options.repeat; ++i) {
+    profile.beginRun();
     times.push_back(run.run(args));
+  }
   std::sort(times.begin(), times.end());
   nested_plan_info info = NESTED_INIT(nested_plan_info);
   check(nested_plan_get_info(plan, &info));
@@ -279,7 +282,8 @@ static void runTool(const Options &options) {
   ArtifactPtr artifact = openInput(options);
   bool bare = options.entry.empty() && options.lengths.empty() &&
               options.inputArrays.empty() && options.outputArrays.empty() &&
-              !options.plan && !options.reference && options.repeat == 1;
+              !options.plan && !options.reference && !options.profile &&
+              options.trace.empty() && options.repeat == 1;
   const nested_entry_t *entry = nullptr;
   if (!options.entry.empty() || (!options.describe && !bare))
     check(nested_find_entry(artifact.get(), options.entry.c_str(), &entry));
@@ -304,6 +308,9 @@ static void runTool(const Options &options) {
   check(nested_pool_create(options.threads, &pool));
   PoolPtr poolOwner(pool);
   planOptions.pool = pool;
+  Profile profile;
+  if (options.profile || !options.trace.empty())
+    profile.listen(planOptions);
   nested_plan_t *plan = nullptr;
   check(nested_plan(entry, args.data(), args.size(), &planOptions, &plan));
   PlanPtr planOwner(plan);
@@ -323,7 +330,11 @@ static void runTool(const Options &options) {
     results = runReference(std::string(program, size), options.input, entry,
                            args.data(), args.size());
   } else {
-    results = runCpu(options, entry, plan, args);
+    results = runCpu(options, entry, plan, args, profile);
+    if (options.profile)
+      profile.print(plan);
+    if (!options.trace.empty())
+      profile.writeTrace(plan, options.trace);
   }
   printResults(results);
   if (!options.outputArrays.empty())

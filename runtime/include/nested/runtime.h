@@ -387,6 +387,21 @@ typedef struct nested_allocator {
   uint64_t reserved[2];
 } nested_allocator;
 
+/* What took how long, for tools that show where time goes. */
+typedef enum nested_event_kind {
+  NESTED_EVENT_STEP = 0, /* a step of the plan, from start to end */
+  NESTED_EVENT_GRAIN = 1 /* a piece of a launch, on one thread */
+} nested_event_kind;
+
+typedef struct nested_event {
+  uint32_t struct_size;
+  int32_t kind;             /* nested_event_kind */
+  int64_t step;             /* as in nested_plan_get_step */
+  int64_t worker;           /* thread of the pool; 0 is the caller of the run */
+  int64_t begin, end;       /* units of a grain; 0 and 0 for a step */
+  int64_t start_ns, end_ns; /* nanoseconds of a clock that never goes back */
+} nested_event;
+
 typedef struct nested_options {
   uint32_t struct_size;
   uint32_t flags; /* zero */
@@ -400,7 +415,12 @@ typedef struct nested_options {
   /* Refuse plans with more peak_bytes than this; 0: what the machine has
      available. */
   int64_t max_bytes;
-  uint64_t reserved[4];
+  /* Called by runs of the plan for each step and each grain, from the thread
+     that worked, several at once; must not fail. The event is borrowed. Null:
+     nothing is timed. */
+  void (*on_event)(void *user, const nested_event *event);
+  void *event_user; /* passed through; stays the caller's */
+  uint64_t reserved[2];
 } nested_options;
 
 /*===----------------------------------------------------------------------===*/
@@ -571,6 +591,7 @@ NESTED_STATIC_ASSERT(sizeof(nested_value_info) == 120, "nested_value_info");
 NESTED_STATIC_ASSERT(sizeof(nested_symbol_info) == 56, "nested_symbol_info");
 NESTED_STATIC_ASSERT(sizeof(nested_argument) == 128, "nested_argument");
 NESTED_STATIC_ASSERT(sizeof(nested_allocator) == 48, "nested_allocator");
+NESTED_STATIC_ASSERT(sizeof(nested_event) == 56, "nested_event");
 NESTED_STATIC_ASSERT(sizeof(nested_options) == 72, "nested_options");
 NESTED_STATIC_ASSERT(sizeof(nested_plan_info) == 136, "nested_plan_info");
 NESTED_STATIC_ASSERT(sizeof(nested_argument_info) == 80,

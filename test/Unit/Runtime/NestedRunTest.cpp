@@ -106,6 +106,25 @@ TEST_F(Tool, Describes) {
   expect(0, "--version", "nested-run 0.");
 }
 
+TEST_F(Tool, Profiles) {
+  expect(0, "block.so --lengths N=50,0,7 --profile --repeat 3",
+         "GFLOP/s of f32 multiply-adds");
+  EXPECT_NE(output.find("the fastest of 3 runs"), std::string::npos) << output;
+  EXPECT_NE(output.find("threads ms"), std::string::npos) << output;
+  expect(2, "block.so --lengths N=5 --profile --device reference",
+         "the interpreter");
+}
+
+TEST_F(Tool, Traces) {
+  expect(0, "block.so --lengths N=50,0,7 --trace t.json --threads 2", "time:");
+  std::string trace = read("t.json");
+  EXPECT_EQ(trace.find("{\"displayTimeUnit\""), 0u) << trace;
+  EXPECT_NE(trace.find("\"ph\": \"X\""), std::string::npos) << trace;
+  EXPECT_NE(trace.find("\"pid\": 1"), std::string::npos) << trace;
+  EXPECT_EQ(trace.substr(trace.size() - 4), "\n]}\n");
+  expect(3, "block.so --lengths N=5 --trace no/t.json", "cannot open");
+}
+
 TEST_F(Tool, RunsOnArrays) {
   NpzFile arrays;
   arrays["x"] = floats({3, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
+#include <mutex>
 #include <numeric>
 #include <sys/wait.h>
 #include <thread>
@@ -242,6 +243,49 @@ TEST_F(Run, PlanIsSharedByThreads) {
   for (std::thread &thread : threads)
     thread.join();
   EXPECT_EQ(40, good);
+}
+
+struct Events {
+  std::mutex mutex;
+  std::vector<nested_event> all;
+};
+
+TEST_F(Run, EventsOfStepsAndGrains) {
+  Events events;
+  Call call(artifact.entry());
+  std::vector<float> x = makeRows(400, 4);
+  call.lengths(0, {{300, 0, 100}}).data(0, x).data(1, w).pool(pools[2]);
+  call.options.event_user = &events;
+  call.options.on_event = [](void *user, const nested_event *event) {
+    auto *events = static_cast<Events *>(user);
+    std::lock_guard<std::mutex> lock(events->mutex);
+    events->all.push_back(*event);
+  };
+  ASSERT_OK(call.run());
+  int64_t steps = 0, last = 0;
+  for (const nested_event &event : events.all) {
+    EXPECT_EQ(sizeof(nested_event), event.struct_size);
+    EXPECT_LE(event.start_ns, event.end_ns);
+    if (event.kind != NESTED_EVENT_STEP)
+      continue;
+    EXPECT_EQ(steps++, event.step);
+    EXPECT_LE(last, event.start_ns); // One after the other.
+    last = event.end_ns;
+  }
+  EXPECT_EQ(call.info().num_steps, steps);
+  // The grains of a launch are all its units, each once.
+  for (int64_t s = 0; s < steps; ++s) {
+    nested_step_info step = NESTED_INIT(nested_step_info);
+    ASSERT_OK(nested_plan_get_step(call.planned, s, &step));
+    int64_t units = 0;
+    for (const nested_event &event : events.all)
+      if (event.kind == NESTED_EVENT_GRAIN && event.step == s) {
+        units += event.end - event.begin;
+        EXPECT_TRUE(event.worker == 0 || event.worker == 1);
+      }
+    if (std::string(step.op) == "launch")
+      EXPECT_EQ(step.units, units) << step.kernel;
+  }
 }
 
 TEST_F(Run, WorkspaceOfTheCaller) {

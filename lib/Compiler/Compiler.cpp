@@ -130,6 +130,7 @@ static Error lower(ModuleOp module, Phase phase, const CompileOptions &options,
   PhaseOptions passOptions;
   passOptions.target = options.target;
   passOptions.fuse = options.fuse;
+  passOptions.reassociate = options.reassociate;
   for (int i = static_cast<int>(*from); i < static_cast<int>(phase); ++i) {
     auto next = static_cast<Phase>(i + 1);
     PassManager pm(module->getContext(), ModuleOp::getOperationName());

@@ -41,6 +41,13 @@ void nested::buildToGeneric(OpPassManager &pm, const PhaseOptions &options) {
   functions.addPass(ragged::createRaggedAbsorbStructure());
   functions.addPass(ragged::createRaggedUnifySymbols());
   functions.addPass(createCSEPass());
+  // Kernels of GPUs copy every row that they read into workgroup memory, which
+  // the wide rows of hoisted maps don't fit into.
+  if (options.reassociate && !GPUSpec::isGPU(options.target)) {
+    functions.addPass(ragged::createRaggedHoistLinear());
+    // What several linear maps of one sum need is made once.
+    functions.addPass(createCSEPass());
+  }
   functions.addPass(ragged::createRaggedGeneralize());
   functions.addPass(ragged::createRaggedFoldMoves());
   functions.addPass(createCSEPass());
@@ -304,7 +311,11 @@ struct PhasePipelineOptions : public PassPipelineOptions<PhasePipelineOptions> {
   Option<bool> fuse{*this, "fuse",
                     llvm::cl::desc("Fuse operations into kernels"),
                     llvm::cl::init(true)};
-  PhaseOptions get() const { return {target, fuse}; }
+  Option<bool> reassociate{
+      *this, "reassociate",
+      llvm::cl::desc("Rewrite sums where it saves work; last bits change"),
+      llvm::cl::init(true)};
+  PhaseOptions get() const { return {target, fuse, reassociate}; }
 };
 } // namespace
 

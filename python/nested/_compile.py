@@ -59,20 +59,28 @@ def _result(outcome: tuple, what: str) -> tuple[bytes, list[str]]:
 
 
 def compile_text(
-    text: str, name: str, target: str = "cpu", strip_ir: bool = False, fuse: bool = True
-) -> tuple[bytes, list[str]]:
+    text: str, name: str, target: str = "cpu", strip_ir: bool = False, fuse: bool = True,
+    reassociate: bool = True,
+) -> tuple[bytes, list[str]]:  # fmt: skip
     """An artifact from program text, and the remarks of the compiler, from the cache on disk if they
     are there. CompileError."""
     core = _core()
-    cached = _cache.key(core, text, target, name, str(strip_ir), str(fuse))
+    cached = _cache.key(core, text, target, name, str(strip_ir), str(fuse), str(reassociate))
     found = _cache.load(cached)
     if found is None:
-        found = _result(core.compile(text, target, f"<{name}>", strip_ir, not fuse), name)
+        outcome = core.compile(
+            text, target, f"<{name}>", strip_ir, not fuse, no_reassociate=not reassociate
+        )
+        found = _result(outcome, name)
         _cache.store(cached, *found)
     return found
 
 
-def lower_text(text: str, phase: str, name: str, target: str = "cpu", fuse: bool = True) -> bytes:
+def lower_text(
+    text: str, phase: str, name: str, target: str = "cpu", fuse: bool = True,
+    reassociate: bool = True,
+) -> bytes:  # fmt: skip
     """A phase of a program: text (an object file for "object"). CompileError, ValueError."""
     core = _core()
-    return _result(core.lower(text, phase, target, f"<{name}>", not fuse), name)[0]
+    outcome = core.lower(text, phase, target, f"<{name}>", not fuse, no_reassociate=not reassociate)
+    return _result(outcome, name)[0]

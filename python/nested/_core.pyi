@@ -8,6 +8,7 @@ def compile(
     strip_ir: bool = False,
     no_fuse: bool = False,
     entry: str = "",
+    no_reassociate: bool = False,
 ) -> Outcome: ...
 def lower(
     text: str,
@@ -16,5 +17,6 @@ def lower(
     file_name: str = "<program>",
     no_fuse: bool = False,
     entry: str = "",
+    no_reassociate: bool = False,
 ) -> Outcome: ...
 def phases() -> str: ...

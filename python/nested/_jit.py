@@ -234,8 +234,11 @@ def _argument_dims(recorded: Trace, path: str, s: Spec) -> list[Any]:
 class Lowered:
     """A traced function for one kind of arguments, to be looked at or compiled."""
 
-    def __init__(self, traced: Traced, target: str, guards: Sequence[Guard]):
+    def __init__(
+        self, traced: Traced, target: str, guards: Sequence[Guard], reassociate: bool = True
+    ):
         self._traced, self._target, self._guards = traced, target, guards
+        self._reassociate = reassociate
 
     def text(self, phase: str = "tensor") -> str:
         """The program in a phase: "trace" (what was recorded), "tensor", "generic", "kernels",
@@ -244,12 +247,17 @@ class Lowered:
             return self._traced.text
         if phase == "object":
             raise ValueError("the object phase is no text")
-        data = _compile.lower_text(self._traced.text, phase, self._traced.name, self._target)
+        data = _compile.lower_text(
+            self._traced.text, phase, self._traced.name, self._target,
+            reassociate=self._reassociate,
+        )  # fmt: skip
         return data.decode()
 
     def compile(self) -> Compiled:
         """Compiles for the target. CompileError, RequirementError."""
-        data, remarks = _compile.compile_text(self._traced.text, self._traced.name, self._target)
+        data, remarks = _compile.compile_text(
+            self._traced.text, self._traced.name, self._target, reassociate=self._reassociate
+        )
         return Compiled(self._traced, data, remarks, self._guards)
 
 
@@ -277,9 +285,12 @@ class JitFunction:
     arrays alone it is the Python function itself, its own reference.
     """
 
-    def __init__(self, function: Callable, require: Any = None, target: str = "cpu"):
+    def __init__(
+        self, function: Callable, require: Any = None, target: str = "cpu",
+        reassociate: bool = True,
+    ):  # fmt: skip
         functools.update_wrapper(self, function)
-        self._function, self._target = function, target
+        self._function, self._target, self._reassociate = function, target, reassociate
         self._guards = parse_all(require)
         self._signature = inspect.signature(function)
         self._compiled: dict[Any, Compiled] = {}
@@ -319,7 +330,7 @@ class JitFunction:
     def _lower(self, signature: Signature) -> Lowered:
         with _tracing:
             traced = trace(self._function, signature, self.__name__)
-        return Lowered(traced, self._target, self._guards)
+        return Lowered(traced, self._target, self._guards, self._reassociate)
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
         signature = self._bind(args, kwargs)
@@ -387,7 +398,9 @@ for _name in ("lower", "plan", "cost"):
 
 
 @public
-def jit(function: Any = None, *, require: Any = None, target: str = "cpu") -> Any:
+def jit(
+    function: Any = None, *, require: Any = None, target: str = "cpu", reassociate: bool = True
+) -> Any:
     """Compiles a function, written for one sample in NumPy's style, for batches.
 
     ``@nested.jit`` or ``@nested.jit(require=[...])``. NestedTensor arguments are batched; arrays,
@@ -395,11 +408,12 @@ def jit(function: Any = None, *, require: Any = None, target: str = "cpu") -> An
     values are static: another value compiles again. Arrays and values from outside of the function
     are taken as they are at the first call. require: expectations that must hold, e.g.
     ``"peak <= 200 MB"``, ``"kernels <= 3"``, ``"no pair-sized temporary"``, ``"pair never
-    stored"``. target: "cpu" (this machine) or a target of nested-compile.
+    stored"``. target: "cpu" (this machine) or a target of nested-compile. reassociate: whether sums
+    may be rewritten where that saves work, which changes the last bits of results.
     """
     if function is None:
-        return lambda f: JitFunction(f, require, target)
-    return JitFunction(function, require, target)
+        return lambda f: JitFunction(f, require, target, reassociate)
+    return JitFunction(function, require, target, reassociate)
 
 
 class Exported:
@@ -436,14 +450,14 @@ class Exported:
 @public
 def export(
     function: Any, *specs: Any, target: str = "cpu", strip_ir: bool = False,
-    name: str | None = None, require: Any = None, **keywords: Any,
+    name: str | None = None, require: Any = None, reassociate: bool = True, **keywords: Any,
 ) -> Exported:  # fmt: skip
     """Compiles a function ahead of time: ``export(block, spec("N", 384), w).save("block.so")``.
 
     specs, keywords: for each argument a ``nested.spec``, an array or NestedTensor like the later
     ones, a nest of them, or a static value, which is built in. target: "cpu", "cpu:NAME", ... as
     nested-compile takes them. strip_ir: leave the program text out. name: of the entry (default:
-    that of the function). require: as in jit. Raises TraceError, CompileError.
+    that of the function). require, reassociate: as in jit. Raises TraceError, CompileError.
     """
     jitted = function if isinstance(function, JitFunction) else JitFunction(function)
     signature = jitted._bind(specs, keywords)
@@ -456,8 +470,10 @@ def export(
             f"arguments to export it\n  at {user_location().short}"
         )
     guards = jitted._guards + parse_all(require)
-    lowered = Lowered(traced, target, guards)
-    data, remarks = _compile.compile_text(traced.text, traced.name, target, strip_ir)
+    lowered = Lowered(traced, target, guards, reassociate)
+    data, remarks = _compile.compile_text(
+        traced.text, traced.name, target, strip_ir, reassociate=reassociate
+    )
     if guards:
         import json
 

@@ -27,7 +27,7 @@ namespace {
 
 struct Options {
   std::string target, fileName, entry;
-  bool stripIR, noFuse;
+  bool stripIR, noFuse, noReassociate;
 };
 
 /// What a call of the compiler left behind.
@@ -55,6 +55,7 @@ Outcome invoke(const Options &given, Call call) {
   options.entry = given.entry.empty() ? nullptr : given.entry.c_str();
   options.strip_ir = given.stripIR;
   options.no_fuse = given.noFuse;
+  options.no_reassociate = given.noReassociate;
   options.user = &collector;
   options.on_remark = [](const char *text, void *user) {
     static_cast<Collector *>(user)->remarks->push_back(text);
@@ -82,8 +83,8 @@ nb::tuple describe(const Outcome &outcome) {
 
 nb::tuple compile(const std::string &text, const std::string &target,
                   const std::string &fileName, bool stripIR, bool noFuse,
-                  const std::string &entry) {
-  Options options{target, fileName, entry, stripIR, noFuse};
+                  const std::string &entry, bool noReassociate) {
+  Options options{target, fileName, entry, stripIR, noFuse, noReassociate};
   Outcome outcome;
   {
     nb::gil_scoped_release release;
@@ -98,8 +99,8 @@ nb::tuple compile(const std::string &text, const std::string &target,
 
 nb::tuple lower(const std::string &text, const std::string &phase,
                 const std::string &target, const std::string &fileName,
-                bool noFuse, const std::string &entry) {
-  Options options{target, fileName, entry, false, noFuse};
+                bool noFuse, const std::string &entry, bool noReassociate) {
+  Options options{target, fileName, entry, false, noFuse, noReassociate};
   Outcome outcome;
   {
     nb::gil_scoped_release release;
@@ -118,8 +119,9 @@ NB_MODULE(_core, m) {
   m.doc() = "The compiler for ragged programs: the C API of Compiler/CAPI.h.";
   m.def("compile", &compile, "text"_a, "target"_a = "cpu",
         "file_name"_a = "<program>", "strip_ir"_a = false, "no_fuse"_a = false,
-        "entry"_a = "");
+        "entry"_a = "", "no_reassociate"_a = false);
   m.def("lower", &lower, "text"_a, "phase"_a, "target"_a = "cpu",
-        "file_name"_a = "<program>", "no_fuse"_a = false, "entry"_a = "");
+        "file_name"_a = "<program>", "no_fuse"_a = false, "entry"_a = "",
+        "no_reassociate"_a = false);
   m.def("phases", [] { return std::string(nested_phases()); });
 }

@@ -66,6 +66,9 @@ cl::opt<bool> stripIR("strip-ir", cl::cat(category),
                       cl::desc("Leave the program out of the artifact"));
 cl::opt<bool> fuse("fuse", cl::init(true), cl::cat(category),
                    cl::desc("Fuse operations into kernels (default: true)"));
+cl::opt<bool> noReassociate(
+    "no-reassociate", cl::cat(category),
+    cl::desc("Keep sums in the program's order, at the cost of speed"));
 cl::opt<bool> timing("timing", cl::cat(category),
                      cl::desc("Print the time of each phase"));
 cl::opt<bool>
@@ -199,6 +202,7 @@ int main(int argc, char **argv) {
   options.entry = entry;
   options.stripIR = stripIR;
   options.fuse = fuse;
+  options.reassociate = !noReassociate;
   options.optLevel = optLevel;
   options.fileName = input == "-" ? std::string("<stdin>") : input;
   if (showRemarks)

@@ -52,6 +52,8 @@ typedef struct nested_compile_options {
   void *user;
   /* Compile only this entry; null: all. */
   const char *entry;
+  /* Nonzero: keep sums in the program's order. */
+  int no_reassociate;
 } nested_compile_options;
 
 /* Compiles a program to an artifact. `bytes` and `size` are set on success,

@@ -43,6 +43,9 @@ struct CompileOptions {
   bool stripIR = false;
   /// Whether operations may be fused into one kernel.
   bool fuse = true;
+  /// Whether results may differ in their last bits from sums in the program's
+  /// order.
+  bool reassociate = true;
   /// Of LLVM: 0 nothing, 1 what kernels profit from, 2 and 3 its own -O2, -O3.
   unsigned optLevel = 1;
   /// What diagnostics call the text.

@@ -47,6 +47,9 @@ struct PhaseOptions {
   std::string target = "cpu";
   /// Whether operations may be fused into one kernel.
   bool fuse = true;
+  /// Whether results may differ in their last bits from sums in the program's
+  /// order.
+  bool reassociate = true;
 };
 
 /// The passes that bring a module from the phase before into the named one.

@@ -325,17 +325,18 @@ LogicalResult Planner::place(GenericOp op) {
 }
 
 FailureOr<std::vector<StepPlan>> Planner::run() {
-  for (Operation &op : func.getBody().front().without_terminator()) {
-    if (isVirtual(&op) || op.hasTrait<OpTrait::ConstantLike>())
-      continue;
+  FailureOr<SmallVector<Operation *>> order = orderForFusion(func);
+  if (failed(order))
+    return failure();
+  for (Operation *op : *order) {
     if (auto generic = dyn_cast<GenericOp>(op)) {
       if (failed(place(generic)))
         return failure();
       continue;
     }
     StepPlan step;
-    step.hostOp = &op;
-    stepOf[&op] = steps.size();
+    step.hostOp = op;
+    stepOf[op] = steps.size();
     steps.push_back(std::move(step));
   }
   return std::move(steps);

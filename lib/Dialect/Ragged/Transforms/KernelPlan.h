@@ -98,6 +98,10 @@ bool isReadByRow(const GenericPlan &plan, unsigned i);
 /// The row dims of a generic. An error when they cannot be rows.
 mlir::FailureOr<GenericPlan> planGeneric(GenericOp op);
 
+/// What becomes steps, in the order in which it is put into them.
+mlir::FailureOr<llvm::SmallVector<mlir::Operation *>>
+orderForFusion(mlir::func::FuncOp func);
+
 /// Steps of the whole function. Reports decisions as remarks.
 mlir::FailureOr<std::vector<StepPlan>> planKernels(mlir::func::FuncOp func,
                                                    bool fuse);

@@ -75,6 +75,39 @@ def RaggedVerifyTensor : Pass<"ragged-verify-tensor", "::mlir::func::FuncOp"> {
 }
 
 //===----------------------------------------------------------------------===//
+// algebra
+//===----------------------------------------------------------------------===//
+
+def RaggedHoistLinear : Pass<"ragged-hoist-linear", "::mlir::func::FuncOp"> {
+  let summary = "map the terms of a broadcast sum, not the sum";
+  let description = [{
+    `(u[a] + v[b]) @ W` is `(u @ W)[a] + (v @ W)[b]`: two maps of singles and an addition per pair.
+    The source of a `ragged.linear` is read as a sum of terms: through `ragged.map` regions that add, subtract,
+    negate, multiply by constants, by one number per row or by a dense vector along the last dim; through
+    `ragged.broadcast`, `ragged.transpose`; and through layer normalisation, since
+    `norm(u[a] + v[b]) @ W` is `rstd[a, b] * ((uc * g) @ W)[a] + ...` with the centred `uc`, `vc`. The
+    deviation is computed per row of the whole from the centred terms: two passes, as R6 asks.
+
+    Legality: floats only; the contracted dim is the last one of every term and not repeated by it; nothing
+    nonlinear is between the terms and the map; a normalisation is over the last dim alone and of
+    values that all have fewer rows. Terms of narrow floats are mapped and added in f32.
+
+    It is done where a formula of operations in the lengths is less after it than before, at short and at
+    long lengths, whatever the batch (R8); not for GPUs. A term with as many rows as the whole costs as much as the
+    whole, so that `(x + y) @ W` stays.
+
+    The order of sums changes, so results differ in the last bits: `--no-reassociate` leaves the pass out. Where
+    terms nearly cancel, their rounding is that of the terms and not of the sum.
+
+    A remark of category `ragged-algebra` gives both formulas.
+
+    (* example: test/Dialect/Ragged/Transforms/ragged-hoist-linear.mlir *)
+  }];
+  let dependentDialects = ["::nested::ragged::RaggedDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+}
+
+//===----------------------------------------------------------------------===//
 // generic
 //===----------------------------------------------------------------------===//
 

@@ -202,8 +202,8 @@ def tables(address, count, size):
 class Program:
     """A compiled program, and its text for the interpreter."""
 
-    def __init__(self, text, target="cpu", no_fuse=False):
-        status, self.artifact, diagnostics, _, _ = _core.compile(text, target, no_fuse=no_fuse)
+    def __init__(self, text, target="cpu", **options):
+        status, self.artifact, diagnostics, _, _ = _core.compile(text, target, **options)
         assert status == 0, diagnostics
         self.text = text.encode()
         self.handle, self.entry = c_void_p(), c_void_p()

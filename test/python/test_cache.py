@@ -39,9 +39,9 @@ def compilations(monkeypatch):
         __file__ = core.__file__
 
         @staticmethod
-        def compile(*args):
+        def compile(*args, **options):
             calls.append(args)
-            return core.compile(*args)
+            return core.compile(*args, **options)
 
     monkeypatch.setattr(_compile, "_core", lambda: Counting)
     return calls

@@ -93,15 +93,23 @@ def demo():
     weights = {name: nested.spec(*shape) for name, shape in module.SHAPES.items()}
     tokens = nested.spec("N", dtype=np.int64)
     text = nested.jit(module.block).lower(tokens, weights).text("tensor")
-    return Program(text), module
+    return {way: Program(text, no_reassociate=way == "in order") for way in WAYS}, module
+
+
+WAYS = ["in order", "hoisted"]
+
+
+def demo_arguments(program, module, lengths):
+    shapes = {f"w.{name}": np.zeros(shape, "f4") for name, shape in module.SHAPES.items()}
+    return [shapes.get(a.info["name"], [np.zeros(n, int) for n in lengths]) for a in program.args]
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_peak_is_the_results_and_4_mb_a_thread(demo, threads):
-    program, module = demo
+    """In the program's order: what hoisting adds is in the next test."""
+    program, module = demo[0]["in order"], demo[1]
     lengths = [70, 300, 92, 161, 110, 85, 0, 234]
-    shapes = {f"w.{name}": np.zeros(shape, "f4") for name, shape in module.SHAPES.items()}
-    args = [shapes.get(a.info["name"], [np.zeros(n, int) for n in lengths]) for a in program.args]
+    args = demo_arguments(program, module, lengths)
     info, steps = program.plan_info(args, threads)
     pairs, rows = sum(n * n for n in lengths), sum(lengths)
     assert info.threads == threads and info.exact
@@ -115,8 +123,20 @@ def test_peak_is_the_results_and_4_mb_a_thread(demo, threads):
     assert info.temp_bytes <= 4 * 3 * 128 * rows + 4096
 
 
-def test_no_temporary_has_a_row_for_each_pair(demo):
-    entry = demo[0].info
+def test_hoisted_temporaries_are_gate_and_up_of_singles(demo):
+    program, module = demo[0]["hoisted"], demo[1]
+    lengths = [70, 300, 92, 161, 110, 85, 0, 234]
+    info, steps = program.plan_info(demo_arguments(program, module, lengths), 1)
+    rows, hidden, pair = sum(lengths), module.HIDDEN, module.PAIR
+    # Both as rows and as columns of pairs, the pairs' own terms, plain and centred, their mean;
+    # the normalisation's offset through gate and up.
+    assert info.temp_bytes <= 4 * rows * (4 * hidden + 5 * pair) + 4 * 2 * hidden + 4096
+    assert len([s for s in steps if s.op == b"launch"]) <= 4
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_temporary_has_a_row_for_each_pair(demo, way):
+    entry = demo[0][way].info
     tables = entry["tables"]
     temps = [b for b in entry["buffers"] if b["kind"] == "temp"]
     assert temps, "singles are kept between kernels"

@@ -269,7 +269,10 @@ def test_plan_and_cost(rng):
     pairs = 17**2 + 230**2 + 64**2
     assert plan.result_bytes >= 4 * (pairs * 16 + 311 * 24)
     assert plan.peak_bytes >= plan.result_bytes and plan.exact
-    assert plan.flops > 2 * pairs * 3 * 16 * 32
+    in_order = nested.jit(block, reassociate=False)
+    in_order(batch_of(rng, (3, 2), 24), weights(rng))
+    assert in_order.plan([17, 230, 0, 64]).flops > 2 * pairs * 3 * 16 * 32
+    assert 2 * pairs * 16 * 32 < plan.flops < 2 * pairs * 3 * 16 * 32
     assert jitted.cost({"N": [17, 230]}).flops < plan.flops
     assert jitted.cost({"x": [17, 230]}).flops == jitted.cost([17, 230]).flops
     assert "peak" in repr(plan) and "rows" in repr(plan.cost)

@@ -18,6 +18,8 @@
 
 #include "KernelPlan.h"
 
+#include "nested/Dialect/Ragged/IR/SymbolBindings.h"
+
 using namespace mlir;
 using namespace nested::ragged;
 
@@ -61,8 +63,8 @@ nested::ragged::orderForFusion(func::FuncOp func) {
     nodes.push_back(std::move(node));
   }
   // Dependences, through loads that are repeated. Ops that write something keep
-  // their order.
-  std::optional<unsigned> lastEffect;
+  // their order; what follows the binding of a symbol may have its extent.
+  std::optional<unsigned> lastEffect, lastBinding;
   for (auto [number, node] : llvm::enumerate(nodes)) {
     llvm::SmallDenseSet<unsigned> read;
     SmallVector<Operation *> work = {node.op};
@@ -81,6 +83,10 @@ nested::ragged::orderForFusion(func::FuncOp func) {
         read.insert(*lastEffect);
       lastEffect = number;
     }
+    if (lastBinding)
+      read.insert(*lastBinding);
+    if (!getSymbolsBoundBy(node.op).empty())
+      lastBinding = number;
     node.missing = read.size();
     for (unsigned producer : read)
       nodes[producer].users.push_back(number);

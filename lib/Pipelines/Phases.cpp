@@ -38,6 +38,7 @@ void nested::buildToGeneric(OpPassManager &pm, const PhaseOptions &options) {
   pm.addPass(ragged::createRaggedInlineCalls());
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(ragged::createRaggedVerifyTensor());
+  functions.addPass(ragged::createRaggedAutodiff());
   functions.addPass(ragged::createRaggedAbsorbStructure());
   functions.addPass(ragged::createRaggedUnifySymbols());
   functions.addPass(createCSEPass());

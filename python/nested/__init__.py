@@ -11,7 +11,7 @@ different sizes, packed, without padding.
     single, pair = block(batch, w)
 """
 
-from . import batch, eager, nn
+from . import batch, eager, losses, nn, optim
 from ._collate import batches as _batches
 from ._collate import collate as _collate
 from ._dims import Dim
@@ -28,6 +28,7 @@ from ._errors import (
     TraceError,
 )
 from ._errors import public as _public
+from ._gradient import custom_vjp, grad, stop_gradient, value_and_grad, vjp
 from ._jit import Compiled, Exported, JitFunction, Lowered, Spec, export, jit, spec
 from ._load import LoadedFunction, Module, load
 from ._program import Cost, Plan
@@ -58,4 +59,5 @@ __all__ = [
     "Structure", "StructureError", "TraceError", "Tracer", "batch", "batches", "collate", "eager",
     "export", "from_awkward", "from_list", "from_padded", "from_torch", "from_values", "get_num_threads",
     "jit", "load", "nn", "set_num_threads", "spec", "to_awkward", "to_torch",
+    "custom_vjp", "grad", "losses", "optim", "stop_gradient", "value_and_grad", "vjp",
 ]  # fmt: skip

@@ -112,6 +112,8 @@ def reduce(
     if empty not in ("zero", "identity"):
         raise at_user(TraceError(f"empty must be 'zero' or 'identity', but got {empty!r}"))
     target = as_dtype(dtype) if dtype is not None else reduction_dtype(kind, value.dtype)
+    if not any(a.value.batched for a in trace.args):
+        batch = False  # Plain arrays alone: a batch of one.
     if batch and not value.batched:
         raise at_user(TraceError(
             f"nested.batch.{kind}: {shape_text(x.shape)} is shared, it has no samples"

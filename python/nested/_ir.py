@@ -7,9 +7,10 @@ printed before the end, so that ops whose results nobody uses are left out.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -43,14 +44,23 @@ class Value:
         return type_text(self.dims, self.dtype, self.batched)
 
 
-class Op:
-    """One op with one result. ``render`` gets the operands' names and the location."""
+class Region:
+    """Ops inside of an op: arguments, ops, what is yielded."""
 
-    __slots__ = ("operands", "render", "result", "where", "pure", "broadcast")
+    def __init__(self, args: Sequence[Value]):
+        self.args, self.ops = list(args), list[Op]()
+        self.results: list[Value] = []
+
+
+class Op:
+    """One op. ``render`` gets the names of its operands and the types of its results."""
+
+    __slots__ = ("operands", "render", "results", "where", "pure", "broadcast", "region")
 
     def __init__(self, operands: Sequence[Value], render: Callable, where: Location, pure: bool):
         self.operands, self.render, self.where, self.pure = tuple(operands), render, where, pure
-        self.result: Value
+        self.results: list[Value] = []
+        self.region: Region | None = None
         # (source, axes) of a broadcast: a broadcast of it starts from the source.
         self.broadcast: tuple[Value, list[int]] | None = None
 
@@ -177,9 +187,32 @@ class Trace:
     ) -> Value:
         """Records an op; ``render(names, result type)`` gives its text without results."""
         op = Op(operands, render, where or user_location(), pure)
-        op.result = Value(self.current_dims(dims), dtype, batched, op)
+        op.results = [Value(self.current_dims(dims), dtype, batched, op)]
         self.ops.append(op)
-        return op.result
+        return op.results[0]
+
+    def emit_like(
+        self, render: Callable, operands: Sequence[Value], like: Sequence[Value],
+        region: Region | None = None,
+    ) -> list[Value]:  # fmt: skip
+        """Records an op with a result of the type of each of ``like``;
+        ``render(names, result types)``, with ``@region`` where the region is."""
+        op = Op(operands, render, user_location(), True)
+        op.results = [Value(v.dims, v.dtype, v.batched, op) for v in like]
+        op.region = region
+        self.ops.append(op)
+        return list(op.results)
+
+    def record_region(self, args: Sequence[Value], record: Callable[[], Sequence[Value]]) -> Region:
+        """What ``record`` records goes into a region; it gives what the region yields."""
+        region, outer, casts = Region(args), self.ops, dict(self._casts)
+        self.ops = region.ops
+        try:
+            region.results = list(record())
+        finally:
+            # A cast that was made inside is not there outside.
+            self.ops, self._casts = outer, casts
+        return region
 
     def aligned(self, value: Value, checked: bool = False) -> Value:
         """The value with the extents of after unification: a checked cast where they differ.
@@ -210,13 +243,7 @@ class Trace:
     def text(self, results: Sequence[Value], result_names: Sequence[str]) -> str:
         """The module. Every op carries the location of the line that asked for it."""
         self.open = False
-        live: set[int] = {id(v) for v in results}
-        kept: list[Op] = []
-        for op in reversed(self.ops):
-            if id(op.result) in live or not op.pure:
-                kept.append(op)
-                live.update(id(v) for v in op.operands)
-        kept.reverse()
+        kept = _live_ops(self.ops, {id(v) for v in results})
 
         locations: dict[tuple[str, int, int], str] = {}
 
@@ -231,12 +258,8 @@ class Trace:
                 f"%arg{i}: {argument.value.type} {{ragged.name = {quote(argument.name)}}} "
                 + loc(self.where)
             )
-        lines = []
-        for i, op in enumerate(kept):
-            op.result.name = f"%{i}"
-            body = op.render([v.name for v in op.operands], op.result.type)
-            body = body.replace("\n", f"\n{' ' * 4}").replace("@loc", loc(op.where))
-            lines.append(f"    %{i} = {body} {loc(op.where)}")
+        counter = itertools.count()
+        lines = [f"    {_op_text(op, counter, loc)}" for op in kept]
         types = ", ".join(v.type for v in results)
         named = ", ".join(
             f"{v.type} {{ragged.name = {quote(n)}}}" for v, n in zip(results, result_names)
@@ -264,6 +287,46 @@ class Trace:
                 "",
             ]
         )
+
+
+def _live_ops(ops: Sequence[Op], live: set[int]) -> list[Op]:
+    """The ops that matter to the values in ``live``, to which what they use is added."""
+    kept: list[Op] = []
+    for op in reversed(ops):
+        if op.pure and not any(id(r) in live for r in op.results):
+            continue
+        kept.append(op)
+        live.update(id(v) for v in op.operands)
+        if op.region is not None:
+            live.update(id(v) for v in op.region.results)
+            op.region.ops = _live_ops(op.region.ops, live)
+    kept.reverse()
+    return kept
+
+
+def _op_text(op: Op, counter: Iterator[int], loc: Callable[[Location], str]) -> str:
+    """An op as the compiler reads it; names its results."""
+    name = f"%{next(counter)}"
+    if len(op.results) == 1:
+        op.results[0].name = left = name
+        types: Any = op.results[0].type
+    else:
+        left = f"{name}:{len(op.results)}"
+        for k, result in enumerate(op.results):
+            result.name = f"{name}#{k}"
+        types = ", ".join(r.type for r in op.results)
+    body = op.render([v.name for v in op.operands], types)
+    if op.region is not None:
+        for argument in op.region.args:
+            argument.name = f"%{next(counter)}"
+        block = ", ".join(f"{a.name}: {a.type} {loc(op.where)}" for a in op.region.args)
+        inner = [_op_text(o, counter, loc) for o in op.region.ops]
+        names = ", ".join(r.name for r in op.region.results)
+        kinds = ", ".join(r.type for r in op.region.results)
+        inner.append(f"ragged.yield {names} : {kinds} {loc(op.where)}")
+        body = body.replace("@region", "{\n^bb0(" + block + "):\n  " + "\n  ".join(inner) + "\n}")
+    body = body.replace("\n", f"\n{' ' * 4}").replace("@loc", loc(op.where))
+    return f"{left} = {body} {loc(op.where)}"
 
 
 def _relative(file: str) -> str:

@@ -287,10 +287,11 @@ class JitFunction:
 
     def __init__(
         self, function: Callable, require: Any = None, target: str = "cpu",
-        reassociate: bool = True,
+        reassociate: bool = True, plain: bool = True,
     ):  # fmt: skip
         functools.update_wrapper(self, function)
         self._function, self._target, self._reassociate = function, target, reassociate
+        self._plain = plain  # whether the function computes on plain arrays by itself
         self._guards = parse_all(require)
         self._signature = inspect.signature(function)
         self._compiled: dict[Any, Compiled] = {}
@@ -338,7 +339,7 @@ class JitFunction:
             return self._function(*args, **kwargs)
         if any(isinstance(x, Spec) for x in signature.leaves):
             raise TypeError("a spec is no argument; use lower or nested.export")
-        if not any(s is not None and s.batched for s in signature.specs):
+        if self._plain and not any(s is not None and s.batched for s in signature.specs):
             plain = [
                 from_any(x) if s is not None and not isinstance(x, (np.ndarray, np.generic)) else x
                 for x, s in zip(signature.leaves, signature.specs)

@@ -25,7 +25,7 @@ public:
   using Body = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location,
                                               mlir::ValueRange)>;
 
-  GenericBuilder(mlir::RewriterBase &rewriter, mlir::Location loc)
+  GenericBuilder(mlir::OpBuilder &rewriter, mlir::Location loc)
       : rewriter(rewriter), loc(loc), context(rewriter.getContext()) {}
 
   /// Everything that a generic with one output is made of.
@@ -67,7 +67,7 @@ private:
   template <typename Fill>
   mlir::Value create(const Spec &spec, Fill fillBody);
 
-  mlir::RewriterBase &rewriter;
+  mlir::OpBuilder &rewriter;
   mlir::Location loc;
   mlir::MLIRContext *context;
 };

@@ -10,7 +10,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectImplementation.h"
-#include "nested/Dialect/Ragged/IR/Ragged.h"
+#include "nested/Dialect/Ragged/IR/Differentiation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -33,6 +33,8 @@ void RaggedDialect::initialize() {
 #define GET_OP_LIST
 #include "nested/Dialect/Ragged/IR/RaggedOps.cpp.inc"
       >();
+  // Regions of ragged ops are made of them.
+  attachScalarAdjoints(*getContext());
 }
 
 Attribute ExtentAttr::parse(AsmParser &parser, Type) {

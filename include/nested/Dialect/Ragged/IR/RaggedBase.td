@@ -31,6 +31,9 @@ class Ragged_PureOp<string mnemonic, list<Trait> traits = []>
 class Ragged_NamedOp<string mnemonic, list<Trait> traits = []>
     : Ragged_PureOp<mnemonic, traits # [DeclareOpInterfaceMethods<GeneralizableOpInterface>]>;
 
+// An op with a derivative: it says what to keep and how to use it.
+defvar Ragged_Differentiable = DeclareOpInterfaceMethods<DifferentiableOpInterface>;
+
 def Ragged_DenseI64 : 1DTensorOf<[I64]>;
 
 #endif // NESTED_RAGGED_BASE

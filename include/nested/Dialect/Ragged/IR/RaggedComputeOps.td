@@ -47,7 +47,7 @@ def Ragged_IotaOp : Ragged_NamedOp<"iota"> {
   let hasVerifier = 1;
 }
 
-def Ragged_MapOp : Ragged_NamedOp<"map", [SingleBlockImplicitTerminator<"YieldOp">]> {
+def Ragged_MapOp : Ragged_NamedOp<"map", [SingleBlockImplicitTerminator<"YieldOp">, Ragged_Differentiable]> {
   let summary = "elementwise computation";
   let description = [{
     The region sees one scalar per input and yields one scalar; `arith` and `math` ops.
@@ -75,7 +75,7 @@ def Ragged_MapOp : Ragged_NamedOp<"map", [SingleBlockImplicitTerminator<"YieldOp
 }
 
 def Ragged_YieldOp : Ragged_PureOp<"yield", [Terminator, ReturnLike,
-    ParentOneOf<["MapOp", "GenericOp", "TileReduceOp", "TileFoldOp"]>]> {
+    ParentOneOf<["MapOp", "GenericOp", "CustomGradientOp", "TileReduceOp", "TileFoldOp"]>]> {
   let summary = "values of one element";
   let description = [{
     ```mlir
@@ -87,7 +87,7 @@ def Ragged_YieldOp : Ragged_PureOp<"yield", [Terminator, ReturnLike,
   let builders = [OpBuilder<(ins), [{}]>];
 }
 
-def Ragged_BroadcastOp : Ragged_NamedOp<"broadcast"> {
+def Ragged_BroadcastOp : Ragged_NamedOp<"broadcast", [Ragged_Differentiable]> {
   let summary = "creates axes: repeats along dims that the input does not have";
   let description = [{
     Input dim *k* becomes result dim `dims[k]`; its extent is the same, or 1. Result dims that no
@@ -104,7 +104,7 @@ def Ragged_BroadcastOp : Ragged_NamedOp<"broadcast"> {
   let hasFolder = 1;
 }
 
-def Ragged_LinearOp : Ragged_NamedOp<"linear"> {
+def Ragged_LinearOp : Ragged_NamedOp<"linear", [Ragged_Differentiable]> {
   let summary = "rows times weights, plus a bias";
   let description = [{
     Contracts the last dim of `source`, which is static and stored last, with the first dim of the
@@ -125,7 +125,7 @@ def Ragged_LinearOp : Ragged_NamedOp<"linear"> {
   let hasVerifier = 1;
 }
 
-def Ragged_ReduceOp : Ragged_NamedOp<"reduce"> {
+def Ragged_ReduceOp : Ragged_NamedOp<"reduce", [Ragged_Differentiable]> {
   let summary = "consumes axes";
   let description = [{
     Reduces the named logical dims, ragged or static; with `batch` also the last component of the
@@ -152,7 +152,7 @@ def Ragged_ReduceOp : Ragged_NamedOp<"reduce"> {
   let hasVerifier = 1;
 }
 
-def Ragged_NormalizeOp : Ragged_NamedOp<"normalize", [AttrSizedOperandSegments]> {
+def Ragged_NormalizeOp : Ragged_NamedOp<"normalize", [AttrSizedOperandSegments, Ragged_Differentiable]> {
   let summary = "normalisation over trailing static dims";
   let description = [{
     `layer`: `(x - mean) / sqrt(var + eps) * scale + offset` over the last `dims` dims, which are static
@@ -174,7 +174,7 @@ def Ragged_NormalizeOp : Ragged_NamedOp<"normalize", [AttrSizedOperandSegments]>
 }
 
 def Ragged_GenericOp : Ragged_PureOp<"generic", [AttrSizedOperandSegments,
-    SingleBlockImplicitTerminator<"YieldOp">]> {
+    SingleBlockImplicitTerminator<"YieldOp">, Ragged_Differentiable]> {
   let summary = "iteration over per-sample extents, a scalar region inside";
   let description = [{
     To this dialect what `linalg.generic` is to linalg. For every instance of `path` and every point of

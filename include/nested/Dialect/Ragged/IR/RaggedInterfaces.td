@@ -24,6 +24,32 @@ def GeneralizableOpInterface : OpInterface<"GeneralizableOpInterface"> {
     (ins "::mlir::RewriterBase &":$rewriter)>];
 }
 
+def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
+  let cppNamespace = "::nested::ragged";
+  let description = [{
+    An op that `--ragged-autodiff` can differentiate, in two halves: what to keep of the forward
+    computation, and how to use it. Ops of the tensor phase have it, and, as external models, the
+    ops of `arith` and `math` that regions are made of.
+
+    What is active is decided by type: values of integers, lengths and partitions are constant to every
+    derivative, and an operand is active when a variable that was asked for reaches it through floats.
+  }];
+  let methods = [
+    InterfaceMethod<
+      "Emit, behind the op, what `emitAdjoint` needs beside the op's operands and results. "
+      "`active` has an entry per operand.",
+      "::llvm::SmallVector<::mlir::Value>", "cacheValues",
+      (ins "::mlir::OpBuilder &":$builder, "::llvm::ArrayRef<bool>":$active), "",
+      "return {};">,
+    InterfaceMethod<
+      "Emit the gradients of the active operands from those of the results (null: the result does not matter), "
+      "each of the type of its operand. Returns a value per operand; null: 0, or inactive. "
+      "Emits a diagnostic on failure.",
+      "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "emitAdjoint",
+      (ins "::mlir::OpBuilder &":$builder, "::llvm::ArrayRef<::mlir::Value>":$gradients,
+           "::llvm::ArrayRef<::mlir::Value>":$cached, "::llvm::ArrayRef<bool>":$active)>];
+}
+
 def TileAccessOpInterface : OpInterface<"TileAccessOpInterface"> {
   let cppNamespace = "::nested::ragged";
   let description = [{

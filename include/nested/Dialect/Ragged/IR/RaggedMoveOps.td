@@ -10,7 +10,7 @@
 
 include "nested/Dialect/Ragged/IR/RaggedBase.td"
 
-def Ragged_TransposeOp : Ragged_NamedOp<"transpose"> {
+def Ragged_TransposeOp : Ragged_NamedOp<"transpose", [Ragged_Differentiable]> {
   let summary = "permutes logical dims";
   let description = [{
     Result dim *k* is input dim `permutation[k]`.
@@ -51,7 +51,7 @@ def Ragged_SliceOp : Ragged_NamedOp<"slice"> {
 }
 
 // Not pure: an index out of range is a run-time error.
-def Ragged_GatherOp : Ragged_Op<"gather", [MemoryEffects<[MemWrite]>]> {
+def Ragged_GatherOp : Ragged_Op<"gather", [MemoryEffects<[MemWrite]>, Ragged_Differentiable]> {
   let summary = "rows of a dense table by index";
   let description = [{
     The first dim of the table is replaced by the dims of the index. An index outside

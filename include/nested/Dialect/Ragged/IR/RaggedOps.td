@@ -11,6 +11,7 @@
 include "nested/Dialect/Ragged/IR/RaggedStructureOps.td"
 include "nested/Dialect/Ragged/IR/RaggedComputeOps.td"
 include "nested/Dialect/Ragged/IR/RaggedMoveOps.td"
+include "nested/Dialect/Ragged/IR/RaggedGradientOps.td"
 include "nested/Dialect/Ragged/IR/RaggedKernelOps.td"
 include "nested/Dialect/Ragged/IR/RaggedTileOps.td"
 include "nested/Dialect/Ragged/IR/RaggedScheduleOps.td"

@@ -176,7 +176,7 @@ def Ragged_WithLengthsOp : Ragged_PureOp<"with_lengths"> {
   let hasVerifier = 1;
 }
 
-def Ragged_CastOp : Ragged_PureOp<"cast"> {
+def Ragged_CastOp : Ragged_PureOp<"cast", [Ragged_Differentiable]> {
   let summary = "a checked equality of extents";
   let description = [{
     The program needs the two types' extents to be equal, which cannot be decided at compile

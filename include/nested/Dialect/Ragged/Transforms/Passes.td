@@ -28,6 +28,26 @@ def RaggedInlineCalls : Pass<"ragged-inline-calls", "::mlir::ModuleOp"> {
   let dependentDialects = ["::nested::ragged::RaggedDialect"];
 }
 
+def RaggedAutodiff : Pass<"ragged-autodiff", "::mlir::func::FuncOp"> {
+  let summary = "replace requests for derivatives by the ops that compute them";
+  let description = [{
+    Reverse mode on the straight line of a function's body. For each `ragged.gradient`, in program order:
+    values are active that depend on a variable and that an output depends on, through floats
+    all the way (integers, lengths and partitions are constant). The adjoints of the active ops, from
+    DifferentiableOpInterface, are emitted backwards where the request stands; nothing is emitted for what is not
+    active. They are named ops of the tensor phase, so that a later request can differentiate them.
+
+    Then `ragged.variable`, `ragged.stop_gradient` and `ragged.custom_gradient` become the values that they are.
+
+    Requires: `--ragged-inline-calls`. Guarantees: none of these ops. An active op without a rule is an error with a
+    note at the request.
+
+    (* example: test/Dialect/Ragged/Transforms/ragged-autodiff.mlir *)
+  }];
+  let dependentDialects = ["::nested::ragged::RaggedDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+}
+
 def RaggedAbsorbStructure : Pass<"ragged-absorb-structure", "::mlir::func::FuncOp"> {
   let summary = "structure given as dense arguments becomes ragged arguments";
   let description = [{

@@ -1,0 +1,162 @@
+//===- AdjointBuilder.cpp - What derivative rules are made of -------------===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "AdjointBuilder.h"
+#include "GenericBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace nested::ragged;
+
+void nested::ragged::eraseDeadOps(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+Value AdjointBuilder::map(const LogicalType &type, ValueRange inputs,
+                          Body body) {
+  auto op = MapOp::create(b, loc, type.toType(), inputs);
+  OpBuilder::InsertionGuard guard(b);
+  SmallVector<Type> types;
+  for (Value input : inputs)
+    types.push_back(LogicalType::of(input).elementType);
+  Block *block = b.createBlock(&op.getBody(), {}, types,
+                               SmallVector<Location>(types.size(), loc));
+  YieldOp::create(b, loc, body(b, loc, block->getArguments()));
+  return op.getResult();
+}
+
+Value AdjointBuilder::add(Value lhs, Value rhs) {
+  return map(LogicalType::of(lhs), {lhs, rhs},
+             [](OpBuilder &b, Location l, ValueRange x) -> Value {
+               return arith::AddFOp::create(b, l, x[0], x[1]);
+             });
+}
+
+Value AdjointBuilder::mul(Value lhs, Value rhs) {
+  return map(LogicalType::of(lhs), {lhs, rhs},
+             [](OpBuilder &b, Location l, ValueRange x) -> Value {
+               return arith::MulFOp::create(b, l, x[0], x[1]);
+             });
+}
+
+Value AdjointBuilder::convertFloat(Value value, Type elementType) {
+  LogicalType type = LogicalType::of(value);
+  if (type.elementType == elementType)
+    return value;
+  bool wider = elementType.getIntOrFloatBitWidth() >
+               type.elementType.getIntOrFloatBitWidth();
+  type.elementType = elementType;
+  return map(type, value, [&](OpBuilder &b, Location l, ValueRange x) -> Value {
+    if (wider)
+      return arith::ExtFOp::create(b, l, elementType, x[0]);
+    return arith::TruncFOp::create(b, l, elementType, x[0]);
+  });
+}
+
+Value AdjointBuilder::withType(Value value, Type type) {
+  if (value.getType() == type)
+    return value;
+  return map(LogicalType::of(type), value,
+             [](OpBuilder &, Location, ValueRange x) { return x[0]; });
+}
+
+Value AdjointBuilder::broadcast(Value source, ArrayRef<int64_t> dims,
+                                Type type) {
+  if (source.getType() == type)
+    return source;
+  return BroadcastOp::create(b, loc, type, source,
+                             b.getDenseI64ArrayAttr(dims));
+}
+
+Value AdjointBuilder::reduce(ReduceKind kind, Value source,
+                             ArrayRef<int64_t> dims, bool batch, bool keepdims,
+                             EmptyPolicy empty) {
+  LogicalType type = LogicalType::of(source);
+  SmallVector<ExtentAttr> extents;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (!llvm::is_contained(dims, dim))
+      extents.push_back(type.extents[dim]);
+    else if (keepdims)
+      extents.push_back(extent::constant(context, 1));
+  }
+  SmallVector<StringAttr> path(type.path);
+  if (batch)
+    path.pop_back();
+  Type result = LogicalType(path, extents, type.elementType).toType();
+  return ReduceOp::create(b, loc, result, kind, source, dims, batch, keepdims,
+                          empty);
+}
+
+Value AdjointBuilder::zeros(Type type) {
+  return fill(LogicalType::of(type), 0);
+}
+
+Value AdjointBuilder::fill(const LogicalType &type, double value) {
+  return FillOp::create(b, loc, type.toType(),
+                        getNumberAttr(type.elementType, value));
+}
+
+FailureOr<Value> AdjointBuilder::sumTo(Value gradient, Type type) {
+  LogicalType from = LogicalType::of(gradient), to = LogicalType::of(type);
+  int64_t first = from.getRank() - to.getRank();
+  SmallVector<int64_t> reduced, kept;
+  for (int64_t dim = 0; dim < from.getRank(); ++dim) {
+    if (dim < first || from.extents[dim] != to.extents[dim - first])
+      reduced.push_back(dim);
+    else
+      kept.push_back(dim - first);
+  }
+  size_t levels = from.path.size() - to.path.size();
+  // The last component alone reduces together with the dims; one of several
+  // becomes a dim first.
+  bool wholeBatch = levels == 1 && from.path.size() == 1;
+  if (!reduced.empty() || wholeBatch)
+    gradient = reduce(ReduceKind::Sum, gradient, reduced, wholeBatch);
+  if (wholeBatch)
+    levels = 0;
+  for (; levels > 0; --levels) {
+    LogicalType now = LogicalType::of(gradient);
+    if (now.path.size() == 1) {
+      gradient = reduce(ReduceKind::Sum, gradient, {}, /*batch=*/true);
+      continue;
+    }
+    if (!now.getRaggedDims().empty())
+      return emitError(loc) << "the sum over the last component of the path "
+                            << formatPath(now.path)
+                            << " of values with ragged dims is not supported; "
+                               "a value that repeats over it has no derivative";
+    SmallVector<ExtentAttr> extents = {extent::symbol(now.path.back())};
+    llvm::append_range(extents, now.extents);
+    SmallVector<StringAttr> path(ArrayRef(now.path).drop_back());
+    Type unnested = LogicalType(path, extents, now.elementType).toType();
+    Value rows = UnnestOp::create(b, loc, unnested, gradient);
+    gradient = reduce(ReduceKind::Sum, rows, {0});
+  }
+  if (int64_t(kept.size()) < to.getRank())
+    return broadcast(gradient, kept, type);
+  return withType(gradient, type);
+}
+
+FailureOr<Value> AdjointBuilder::differentiate(OpBuilder &builder,
+                                               ArrayRef<Operation *> body,
+                                               Value variable, Value output,
+                                               Value seed) {
+  Activity activity(body, variable, output);
+  Gradients gradients;
+  gradients.contribute(output, seed);
+  auto add = [&](Value lhs, Value rhs) -> Value {
+    return arith::AddFOp::create(builder, lhs.getLoc(), lhs, rhs);
+  };
+  if (!activity.isActive(output))
+    return Value();
+  if (failed(sweepBackwards(builder, activity, gradients, add)))
+    return failure();
+  return gradients.get(variable, add);
+}

@@ -1,0 +1,302 @@
+//===- RaggedAdjointReduce.cpp - Derivatives of broadcast and reduce ------===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Broadcast and reduce are each other's adjoint. What is needed beside it: for
+// mean the number of elements, for max and min the first winner (R10), for
+// prod the product of the others. Groups without elements have none to give a
+// gradient to (R5).
+//
+//===----------------------------------------------------------------------===//
+
+#include "AdjointBuilder.h"
+#include "GenericBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace nested::ragged;
+
+//===----------------------------------------------------------------------===//
+// broadcast
+//===----------------------------------------------------------------------===//
+
+FailureOr<SmallVector<Value>>
+BroadcastOp::emitAdjoint(OpBuilder &builder, ArrayRef<Value> gradients,
+                         ArrayRef<Value>, ArrayRef<bool>) {
+  AdjointBuilder adjoint(builder, getLoc());
+  LogicalType source = LogicalType::of(getSource());
+  LogicalType type = LogicalType::of(getResult());
+  // Created dims are summed; then the dims of the source stand in the order in
+  // which the result has them.
+  SmallVector<int64_t> created, position(type.getRank(), -1);
+  for (auto [k, dim] : llvm::enumerate(getDims()))
+    position[dim] = k;
+  SmallVector<int64_t> sourceDims;
+  LogicalType kept = source;
+  kept.extents.clear();
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (position[dim] < 0) {
+      created.push_back(dim);
+      continue;
+    }
+    sourceDims.push_back(position[dim]);
+    kept.extents.push_back(source.extents[position[dim]]);
+  }
+  kept.order = RaggedTensorType::getDefaultOrder(kept.extents);
+  Value gradient = gradients[0];
+  if (!created.empty()) {
+    // The batch goes together with the dims where the source has none.
+    bool batch = source.path.empty() && type.path.size() == 1;
+    SmallVector<int64_t> dims(created);
+    if (batch)
+      for (int64_t dim = 0; dim < type.getRank(); ++dim)
+        if (position[dim] >= 0 && type.isRagged(dim))
+          return emitOpError("repeats a dense dim along the ragged dim ")
+                 << dim << "; its derivative is not supported";
+    gradient = adjoint.reduce(ReduceKind::Sum, gradient, dims, batch);
+  }
+  FailureOr<Value> sum = adjoint.sumTo(gradient, kept.toType());
+  if (failed(sum))
+    return failure();
+  if (llvm::is_sorted(sourceDims))
+    return SmallVector<Value>{adjoint.withType(*sum, getSource().getType())};
+  SmallVector<int64_t> inverse(sourceDims.size());
+  for (auto [k, dim] : llvm::enumerate(sourceDims))
+    inverse[dim] = k;
+  Value result =
+      TransposeOp::create(builder, getLoc(), getSource().getType(), *sum,
+                          builder.getDenseI64ArrayAttr(inverse));
+  return SmallVector<Value>{result};
+}
+
+//===----------------------------------------------------------------------===//
+// reduce
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The parts of the adjoint of one reduction.
+class ReduceAdjoint {
+public:
+  ReduceAdjoint(ReduceOp op, OpBuilder &builder)
+      : op(op), b(builder), loc(op.getLoc()), adjoint(builder, loc),
+        source(LogicalType::of(op.getSource())) {
+    for (int64_t dim = 0; dim < source.getRank(); ++dim)
+      if (op.getKeepdims() || !llvm::is_contained(op.getDims(), dim))
+        kept.push_back(dim);
+  }
+  FailureOr<Value> run(Value gradient);
+
+private:
+  /// A value of the result's shape, repeated for every element.
+  Value spread(Value value) {
+    LogicalType type = source;
+    type.elementType = LogicalType::of(value).elementType;
+    return adjoint.broadcast(value, kept, type.toType());
+  }
+  Value divideByCount(Value gradient);
+  FailureOr<Value> toFirstWinner(Value gradient);
+  Value timesTheOthers(Value gradient);
+  /// The number of each element among those that are reduced, in i64.
+  Value numberElements();
+
+  ReduceOp op;
+  OpBuilder &b;
+  Location loc;
+  AdjointBuilder adjoint;
+  LogicalType source;
+  SmallVector<int64_t> kept;
+};
+} // namespace
+
+static Value constant(OpBuilder &b, Location loc, Type type, double value) {
+  return arith::ConstantOp::create(b, loc, getNumberAttr(type, value));
+}
+
+Value ReduceAdjoint::divideByCount(Value gradient) {
+  LogicalType type = LogicalType::of(gradient);
+  int64_t factor = 1;
+  ExtentAttr perSample = extent::constant(b.getContext(), 1);
+  for (int64_t dim : op.getDims()) {
+    if (std::optional<int64_t> size = source.extents[dim].getConstant())
+      factor *= *size;
+    else
+      perSample = extent::mul(perSample, source.extents[dim]);
+  }
+  Type i64 = b.getI64Type();
+  SmallVector<Value> inputs = {gradient};
+  if (op.getBatch()) {
+    auto ragged = cast<RaggedTensorType>(op.getSource().getType());
+    Value partition =
+        PartitionOp::create(b, loc, getPartitionType(ragged), op.getSource());
+    inputs.push_back(
+        TotalOp::create(b, loc, RankedTensorType::get({}, i64), partition));
+  } else if (!perSample.isStatic()) {
+    inputs.push_back(ExtentOp::create(
+        b, loc, LogicalType(type.path, {}, i64).toType(), perSample));
+  }
+  return adjoint.map(
+      type, inputs, [&](OpBuilder &b, Location l, ValueRange v) -> Value {
+        Type t = type.elementType;
+        Value count = constant(b, l, t, factor);
+        if (v.size() > 1) {
+          Value n = v[1];
+          if (factor != 1)
+            n = arith::MulIOp::create(b, l, n, constant(b, l, i64, factor));
+          count = arith::SIToFPOp::create(b, l, t, n);
+        }
+        Value quotient = arith::DivFOp::create(b, l, v[0], count);
+        Value zero = constant(b, l, t, 0);
+        Value isEmpty =
+            arith::CmpFOp::create(b, l, arith::CmpFPredicate::OEQ, count, zero);
+        return arith::SelectOp::create(b, l, isEmpty, zero, quotient);
+      });
+}
+
+Value ReduceAdjoint::numberElements() {
+  LogicalType type = source;
+  type.elementType = b.getI64Type();
+  Value number;
+  for (int64_t dim : op.getDims()) {
+    Value coordinate =
+        IotaOp::create(b, loc, type.toType(), b.getI64IntegerAttr(dim));
+    if (!number) {
+      number = coordinate;
+      continue;
+    }
+    Value size;
+    ExtentAttr extent = source.extents[dim];
+    if (!extent.isStatic())
+      size = ExtentOp::create(
+          b, loc, LogicalType(source.path, {}, type.elementType).toType(),
+          extent);
+    SmallVector<Value> inputs = {number, coordinate};
+    if (size)
+      inputs.push_back(size);
+    number = adjoint.map(
+        type, inputs, [&](OpBuilder &b, Location l, ValueRange v) -> Value {
+          Value n = v.size() > 2 ? v[2]
+                                 : constant(b, l, type.elementType,
+                                            double(*extent.getConstant()));
+          return arith::AddIOp::create(
+              b, l, arith::MulIOp::create(b, l, v[0], n), v[1]);
+        });
+  }
+  return number;
+}
+
+FailureOr<Value> ReduceAdjoint::toFirstWinner(Value gradient) {
+  if (op.getBatch())
+    return op.emitOpError("over the batch has no derivative rule; reduce every "
+                          "sample first");
+  if (op.getDims().empty())
+    return gradient;
+  Type i64 = b.getI64Type();
+  LogicalType indices = source;
+  indices.elementType = i64;
+  Value number = numberElements();
+  // R10: the first that is the result; a NaN is, where there is one.
+  Value candidates = adjoint.map(
+      indices, {op.getSource(), spread(op.getResult()), number},
+      [&](OpBuilder &b, Location l, ValueRange v) -> Value {
+        Value equal =
+            arith::CmpFOp::create(b, l, arith::CmpFPredicate::OEQ, v[0], v[1]);
+        Value isNaN =
+            arith::CmpFOp::create(b, l, arith::CmpFPredicate::UNO, v[0], v[0]);
+        Value wins = arith::OrIOp::create(b, l, equal, isNaN);
+        Value none = arith::ConstantOp::create(
+            b, l, b.getI64IntegerAttr(std::numeric_limits<int64_t>::max()));
+        return arith::SelectOp::create(b, l, wins, v[2], none);
+      });
+  Value first =
+      adjoint.reduce(ReduceKind::Min, candidates, op.getDims(),
+                     /*batch=*/false, op.getKeepdims(), EmptyPolicy::Identity);
+  return adjoint.map(
+      source, {number, spread(first), spread(gradient)},
+      [&](OpBuilder &b, Location l, ValueRange v) -> Value {
+        Value wins =
+            arith::CmpIOp::create(b, l, arith::CmpIPredicate::eq, v[0], v[1]);
+        return arith::SelectOp::create(b, l, wins, v[2],
+                                       constant(b, l, source.elementType, 0));
+      });
+}
+
+Value ReduceAdjoint::timesTheOthers(Value gradient) {
+  Type t = source.elementType;
+  auto isZero = [&](OpBuilder &b, Location l, Value x) -> Value {
+    return arith::CmpFOp::create(b, l, arith::CmpFPredicate::OEQ, x,
+                                 constant(b, l, t, 0));
+  };
+  // Without zeros, result / x. With one, the product of all others belongs to
+  // it; with several nothing has a gradient.
+  Value zeros =
+      adjoint.map(source, op.getSource(),
+                  [&](OpBuilder &b, Location l, ValueRange v) -> Value {
+                    return arith::SelectOp::create(b, l, isZero(b, l, v[0]),
+                                                   constant(b, l, t, 1),
+                                                   constant(b, l, t, 0));
+                  });
+  Value others =
+      adjoint.map(source, op.getSource(),
+                  [&](OpBuilder &b, Location l, ValueRange v) -> Value {
+                    return arith::SelectOp::create(b, l, isZero(b, l, v[0]),
+                                                   constant(b, l, t, 1), v[0]);
+                  });
+  auto reduce = [&](ReduceKind kind, Value value) {
+    return spread(adjoint.reduce(kind, value, op.getDims(), op.getBatch(),
+                                 op.getKeepdims()));
+  };
+  return adjoint.map(
+      source,
+      {op.getSource(), reduce(ReduceKind::Sum, zeros),
+       reduce(ReduceKind::Prod, others), spread(gradient)},
+      [&](OpBuilder &b, Location l, ValueRange v) -> Value {
+        Value zero = constant(b, l, t, 0);
+        Value mine = isZero(b, l, v[0]);
+        // The product of the others, if there is no zero among them.
+        Value divisor =
+            arith::SelectOp::create(b, l, mine, constant(b, l, t, 1), v[0]);
+        Value rest = arith::DivFOp::create(b, l, v[2], divisor);
+        Value own =
+            arith::SelectOp::create(b, l, mine, constant(b, l, t, 1), zero);
+        Value alone =
+            arith::CmpFOp::create(b, l, arith::CmpFPredicate::OEQ, v[1], own);
+        Value product = arith::MulFOp::create(b, l, v[3], rest);
+        return arith::SelectOp::create(b, l, alone, product, zero);
+      });
+}
+
+FailureOr<Value> ReduceAdjoint::run(Value gradient) {
+  FailureOr<Value> result;
+  switch (op.getKind()) {
+  case ReduceKind::Sum:
+    result = spread(gradient);
+    break;
+  case ReduceKind::Mean:
+    result = spread(divideByCount(gradient));
+    break;
+  case ReduceKind::Max:
+  case ReduceKind::Min:
+    result = toFirstWinner(gradient);
+    break;
+  case ReduceKind::Prod:
+    result = timesTheOthers(gradient);
+    break;
+  }
+  if (failed(result))
+    return failure();
+  return adjoint.withType(*result, op.getSource().getType());
+}
+
+FailureOr<SmallVector<Value>> ReduceOp::emitAdjoint(OpBuilder &builder,
+                                                    ArrayRef<Value> gradients,
+                                                    ArrayRef<Value>,
+                                                    ArrayRef<bool>) {
+  FailureOr<Value> result = ReduceAdjoint(*this, builder).run(gradients[0]);
+  if (failed(result))
+    return failure();
+  return SmallVector<Value>{*result};
+}

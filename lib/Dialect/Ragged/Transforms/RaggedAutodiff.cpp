@@ -1,0 +1,143 @@
+//===- RaggedAutodiff.cpp - Requests for derivatives become ops ---------===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// For each `ragged.gradient` of a function, in program order, so that what a
+// later one differentiates has no request in it any more:
+//
+// 1. collect the ops before the request that its outputs are computed by;
+// 2. find out what is active;
+// 3. let the active ops keep what they need, and sweep backwards over them,
+//    emitting adjoints where the request stands;
+// 4. replace the request's results.
+//
+// Then remove the ops that mattered to derivatives only, and what nothing uses.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "nested/Dialect/Ragged/IR/Differentiation.h"
+#include "nested/Dialect/Ragged/Transforms/Passes.h"
+
+namespace nested::ragged {
+#define GEN_PASS_DEF_RAGGEDAUTODIFF
+#include "nested/Dialect/Ragged/Transforms/Passes.h.inc"
+} // namespace nested::ragged
+
+using namespace mlir;
+using namespace nested::ragged;
+
+namespace {
+struct RaggedAutodiff
+    : nested::ragged::impl::RaggedAutodiffBase<RaggedAutodiff> {
+  void runOnOperation() override;
+
+private:
+  LogicalResult expand(GradientOp op);
+};
+} // namespace
+
+/// The ops of the function's block that `outputs` are computed by.
+static SmallVector<Operation *> collectOps(GradientOp op) {
+  llvm::DenseSet<Operation *> wanted;
+  SmallVector<Value> work(op.getOutputs());
+  while (!work.empty()) {
+    Operation *producer = work.pop_back_val().getDefiningOp();
+    if (!producer || !wanted.insert(producer).second)
+      continue;
+    llvm::append_range(work, producer->getOperands());
+  }
+  SmallVector<Operation *> ops;
+  for (Operation &candidate : *op->getBlock())
+    if (wanted.contains(&candidate))
+      ops.push_back(&candidate);
+  return ops;
+}
+
+static Value addTensors(OpBuilder &b, Value lhs, Value rhs) {
+  auto op = MapOp::create(b, lhs.getLoc(), lhs.getType(), ValueRange{lhs, rhs});
+  OpBuilder::InsertionGuard guard(b);
+  Type type = LogicalType::of(lhs).elementType;
+  Block *block = b.createBlock(&op.getBody(), {}, {type, type},
+                               {lhs.getLoc(), lhs.getLoc()});
+  Value sum = arith::AddFOp::create(b, lhs.getLoc(), block->getArgument(0),
+                                    block->getArgument(1));
+  YieldOp::create(b, lhs.getLoc(), sum);
+  return op.getResult();
+}
+
+static Value fill(OpBuilder &b, Location loc, Type type, double value) {
+  Type elementType = LogicalType::of(type).elementType;
+  return FillOp::create(b, loc, type, FloatAttr::get(elementType, value));
+}
+
+LogicalResult RaggedAutodiff::expand(GradientOp op) {
+  // Whatever is wrong, the reader wants to know who asked.
+  ScopedDiagnosticHandler handler(&getContext(), [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+      diagnostic.attachNote(op.getLoc()) << "the derivative is asked for here";
+    return failure();
+  });
+  OpBuilder builder(op);
+  SmallVector<Operation *> ops = collectOps(op);
+  Activity activity(ops, op.getVariables(), op.getOutputs());
+  Gradients gradients;
+  for (auto [i, output] : llvm::enumerate(op.getOutputs())) {
+    if (!activity.isActive(output))
+      continue;
+    Value seed = op.getSeeds().empty()
+                     ? fill(builder, op.getLoc(), output.getType(), 1)
+                     : op.getSeeds()[i];
+    gradients.contribute(output, seed);
+  }
+  auto add = [&](Value lhs, Value rhs) {
+    return addTensors(builder, lhs, rhs);
+  };
+  if (failed(sweepBackwards(builder, activity, gradients, add)))
+    return failure();
+  for (auto [variable, result] :
+       llvm::zip_equal(op.getVariables(), op.getGradients())) {
+    Value gradient =
+        activity.isActive(variable) ? gradients.get(variable, add) : Value();
+    if (!gradient)
+      gradient = fill(builder, op.getLoc(), variable.getType(), 0);
+    result.replaceAllUsesWith(gradient);
+  }
+  op.erase();
+  return success();
+}
+
+void RaggedAutodiff::runOnOperation() {
+  func::FuncOp func = getOperation();
+  SmallVector<GradientOp> requests;
+  func.walk([&](GradientOp op) { requests.push_back(op); });
+  for (GradientOp op : requests) {
+    if (op->getParentOp() != func) {
+      op.emitOpError("expected to stand in the body of the function, but got ")
+          << "it inside of '" << op->getParentOp()->getName() << "'";
+      return signalPassFailure();
+    }
+    if (failed(expand(op)))
+      return signalPassFailure();
+  }
+  func.walk([](Operation *op) {
+    if (isa<VariableOp, StopGradientOp>(op))
+      op->replaceAllUsesWith(op->getOperands());
+    else if (auto custom = dyn_cast<CustomGradientOp>(op))
+      op->replaceAllUsesWith(custom.getValues());
+    else
+      return;
+    op->erase();
+  });
+  if (requests.empty())
+    return;
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(func.getBody().front())))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}

@@ -1,0 +1,142 @@
+// RUN: nested-opt %s --ragged-autodiff --split-input-file | FileCheck %s
+
+// The weights get a sum over all rows of the batch, the input a product with the transposed weights.
+// Nothing is left of the forward computation, which no derivative needs.
+// CHECK-LABEL: func.func @linear(
+// CHECK-SAME: %[[X:.*]]: !ragged.tensor<[N, 8], f32>, %[[W:.*]]: tensor<8x4xf32>
+// CHECK-NOT: ragged.linear
+// CHECK: %[[ONE:.*]] = ragged.fill 1.000000e+00 : f32 -> tensor<f32>
+// CHECK: %[[G:.*]] = ragged.broadcast %[[ONE]] dims [] : tensor<f32> -> !ragged.tensor<[N, 4], f32>
+// CHECK: %[[T:.*]] = ragged.transpose %[[W]] permutation [1, 0]
+// CHECK: %[[DX:.*]] = ragged.linear %[[G]], %[[T]]
+// CHECK: %[[DW:.*]] = ragged.generic dims [N, 8, 4] iterators ["reduction", "parallel", "parallel"] path [B]
+// CHECK-SAME: batch_reduced
+// CHECK-SAME: ins(%[[X]], %[[G]]
+// CHECK: return %[[DX]], %[[DW]]
+func.func @linear(%x: !ragged.tensor<[N, 8], f32>, %w: tensor<8x4xf32>)
+    -> (!ragged.tensor<[N, 8], f32>, tensor<8x4xf32>) {
+  %y = ragged.linear %x, %w : !ragged.tensor<[N, 8], f32>, tensor<8x4xf32> -> !ragged.tensor<[N, 4], f32>
+  %l = ragged.reduce sum %y dims [0, 1] batch : !ragged.tensor<[N, 4], f32> -> tensor<f32>
+  %0:2 = ragged.gradient of(%l : tensor<f32>) wrt(%x, %w : !ragged.tensor<[N, 8], f32>, tensor<8x4xf32>)
+      -> !ragged.tensor<[N, 8], f32>, tensor<8x4xf32>
+  return %0#0, %0#1 : !ragged.tensor<[N, 8], f32>, tensor<8x4xf32>
+}
+
+// -----
+
+// Only the path from the variable to the output is differentiated: the other input of the product is
+// not active, and the integers that it depends on too are constant.
+// CHECK-LABEL: func.func @activity(
+// CHECK-SAME: %[[X:[^:]*]]: !ragged.tensor<[N], f32>
+// CHECK: %[[I:.*]] = ragged.map ins(%[[X]]
+// CHECK: arith.fptosi
+// CHECK: %[[F:.*]] = ragged.map ins(%[[I]]
+// CHECK: arith.sitofp
+// CHECK: %[[G:.*]] = ragged.broadcast
+// CHECK: %[[D:.*]] = ragged.map ins(%[[F]], %[[G]]
+// CHECK: arith.mulf
+// CHECK-NOT: ragged.map
+// CHECK: return %[[D]]
+func.func @activity(%x: !ragged.tensor<[N], f32>) -> !ragged.tensor<[N], f32> {
+  %i = ragged.map ins(%x : !ragged.tensor<[N], f32>) {
+  ^bb0(%a: f32):
+    %b = arith.fptosi %a : f32 to i64
+    ragged.yield %b : i64
+  } -> !ragged.tensor<[N], i64>
+  %f = ragged.map ins(%i : !ragged.tensor<[N], i64>) {
+  ^bb0(%a: i64):
+    %b = arith.sitofp %a : i64 to f32
+    ragged.yield %b : f32
+  } -> !ragged.tensor<[N], f32>
+  %p = ragged.map ins(%x, %f : !ragged.tensor<[N], f32>, !ragged.tensor<[N], f32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.mulf %a, %b : f32
+    ragged.yield %c : f32
+  } -> !ragged.tensor<[N], f32>
+  %l = ragged.reduce sum %p dims [0] batch : !ragged.tensor<[N], f32> -> tensor<f32>
+  %0 = ragged.gradient of(%l : tensor<f32>) wrt(%x : !ragged.tensor<[N], f32>) -> !ragged.tensor<[N], f32>
+  return %0 : !ragged.tensor<[N], f32>
+}
+
+// -----
+
+// Uses of a value add up, once each. A use before the variable is another value.
+// CHECK-LABEL: func.func @uses(
+// CHECK-SAME: %[[X:.*]]: tensor<4xf32>, %[[S:.*]]: tensor<4xf32>
+// CHECK-NOT: ragged.variable
+// CHECK: %[[SUM:.*]] = ragged.map ins(%[[S]], %[[S]]
+// CHECK: arith.addf
+// CHECK: return %[[SUM]]
+func.func @uses(%x: tensor<4xf32>, %s: tensor<4xf32>) -> tensor<4xf32> {
+  %v = ragged.variable %x : tensor<4xf32>
+  %y = ragged.map ins(%v, %v, %x : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %d = arith.addf %a, %b : f32
+    %e = arith.addf %d, %c : f32
+    ragged.yield %e : f32
+  } -> tensor<4xf32>
+  %0 = ragged.gradient of(%y : tensor<4xf32>) seeds(%s : tensor<4xf32>) wrt(%v : tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// A variable that no output depends on, or that a stop_gradient hides, has derivative 0.
+// CHECK-LABEL: func.func @nothing(
+// CHECK: %[[A:.*]] = ragged.fill 0.000000e+00 : f32 -> tensor<4xf32>
+// CHECK: %[[B:.*]] = ragged.fill 0.000000e+00 : f32 -> tensor<4xf32>
+// CHECK: return %[[A]], %[[B]]
+func.func @nothing(%x: tensor<4xf32>, %s: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %c = ragged.stop_gradient %x : tensor<4xf32>
+  %0:2 = ragged.gradient of(%c : tensor<4xf32>) seeds(%s : tensor<4xf32>)
+      wrt(%x, %s : tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>, tensor<4xf32>
+  return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// The rule of the user, which is wrong on purpose, and not that of the sine.
+// CHECK-LABEL: func.func @custom(
+// CHECK-SAME: %[[S:[^:]*]]: tensor<4xf32>)
+// CHECK-NOT: math.cos
+// CHECK-NOT: ragged.custom_gradient
+// CHECK: %[[D:.*]] = ragged.map ins(%[[S]], %[[S]]
+// CHECK: return %[[D]]
+func.func @custom(%x: tensor<4xf32>, %s: tensor<4xf32>) -> tensor<4xf32> {
+  %y = ragged.map ins(%x : tensor<4xf32>) {
+  ^bb0(%a: f32):
+    %b = math.sin %a : f32
+    ragged.yield %b : f32
+  } -> tensor<4xf32>
+  %z = ragged.custom_gradient values(%y : tensor<4xf32>) inputs(%x : tensor<4xf32>) {
+  ^bb0(%g: tensor<4xf32>):
+    %d = ragged.map ins(%g, %g : tensor<4xf32>, tensor<4xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %c = arith.mulf %a, %b : f32
+      ragged.yield %c : f32
+    } -> tensor<4xf32>
+    ragged.yield %d : tensor<4xf32>
+  } -> tensor<4xf32>
+  %0 = ragged.gradient of(%z : tensor<4xf32>) seeds(%s : tensor<4xf32>) wrt(%x : tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// A request for the derivative of what another one gives.
+// CHECK-LABEL: func.func @second(
+// CHECK-SAME: %[[X:.*]]: tensor<f32>
+// CHECK-NOT: ragged.gradient
+// CHECK: math.cos
+// CHECK: math.sin
+// CHECK: arith.negf
+func.func @second(%x: tensor<f32>) -> tensor<f32> {
+  %y = ragged.map ins(%x : tensor<f32>) {
+  ^bb0(%a: f32):
+    %b = math.sin %a : f32
+    ragged.yield %b : f32
+  } -> tensor<f32>
+  %0 = ragged.gradient of(%y : tensor<f32>) wrt(%x : tensor<f32>) -> tensor<f32>
+  %1 = ragged.gradient of(%0 : tensor<f32>) wrt(%x : tensor<f32>) -> tensor<f32>
+  return %1 : tensor<f32>
+}

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Checks of derivatives: a traced function, its compiled gradient, the reference interpreter.
+
+`check` asks for the gradients of `sum(seed * result)` with fixed random seeds with respect to every
+floating-point argument. The program with derivatives in it runs three times: compiled in f64,
+which must agree with the interpreter to 1e-12; interpreted; and, without derivatives, interpreted
+with arguments moved by a little, along random directions, whose central differences must agree to 1e-6.
+"""
+
+import numpy as np
+from oracle import Program, RunError
+
+import nested
+from nested import _jit
+from nested._tree import flatten
+
+
+def expanded(text):
+    """The program with derivatives in the place of requests."""
+    from nested import _core
+
+    status, data, diagnostics, _, _ = _core.lower(text, "generic", "cpu")
+    assert status == 0, diagnostics
+    return data.decode()
+
+
+def random_like(rng, x):
+    if isinstance(x, nested.NestedTensor):
+        return nested.from_values(rng.standard_normal(x.values.shape), x.lengths)
+    return rng.standard_normal(np.shape(x))
+
+
+class Checked:
+    """One function of arguments of given specs, with the requests for all its derivatives."""
+
+    def __init__(self, function, specs):
+        self.function, self.specs = function, specs
+        floats = [k for k, s in enumerate(specs) if s.dtype.kind == "f"]
+        self.floats = floats
+        plain = nested.jit(function).lower(*specs)
+        self.forward = Program(plain.text("trace"))
+        outputs = self.forward.info["results"]
+        self.outputs = outputs
+
+        def with_gradients(*args):
+            seeds, rest = list(args[: len(outputs)]), args[len(outputs) :]
+            tree = seeds if len(seeds) > 1 or self.listed else seeds[0]
+            return nested.vjp(function, floats)(tree, *rest)[1]
+
+        probe = nested.jit(function).lower(*specs)._traced.structure
+        self.listed = isinstance(probe, (tuple, list))
+        if self.listed:
+            kind = type(probe)
+
+            def with_gradients(*args):  # noqa: F811
+                seeds = kind(args[: len(outputs)])
+                return nested.vjp(function, floats)(seeds, *args[len(outputs) :])[1]
+
+        seeds = [
+            nested.spec(*[None if not e.isdigit() else int(e) for e in o["extents"]],
+                        dtype=o["dtype"].replace("f", "float"), batched=True)
+            if o["kind"] == "ragged" else nested.spec(*o["shape"], dtype=o["dtype"].replace("f", "float"))
+            for o in outputs
+        ]  # fmt: skip
+        lowered = _jit.JitFunction(with_gradients).lower(*seeds, *specs)
+        self.text = lowered.text("trace")
+        self.backward = Program(self.text)
+        self.used = lowered._traced.used
+
+    def interpret(self, program, args):
+        return [o.samples for o in program.interpret(args)]
+
+
+def total(seeds, results):
+    return sum(
+        float(np.sum(np.asarray(s) * np.asarray(r)))
+        for seed, result in zip(seeds, results)
+        for s, r in zip(seed, result)
+    )
+
+
+def check(function, specs, args, rng=None, step=1e-5, tolerance=1e-6, directions=2):
+    """args: for batched specs a list of samples, else an array. f64."""
+    rng = rng or np.random.default_rng(5)
+    made = Checked(function, specs)
+    forward = made.interpret(made.forward, args)
+    seeds = [[rng.standard_normal(np.shape(s)) for s in result] for result in forward]
+    passed = [seed if o["kind"] == "ragged" else seed[0] for seed, o in zip(seeds, made.outputs)]
+    given = [*passed, *args]
+    chosen = [given[k] for k in made.used]
+    exact = made.backward.interpret(chosen)
+    compiled = made.backward.run(chosen, threads=2)
+    for k, (a, b) in enumerate(zip(compiled, exact)):
+        for x, y in zip(a.samples, b.samples):
+            assert x.shape == y.shape
+            same(x, y, 1e-12, f"compiled gradient {k}")
+    gradients = [g.samples for g in exact]
+    for k, position in enumerate(made.floats):
+        batched = isinstance(args[position], list)
+        at = args[position] if batched else [args[position]]
+        for _ in range(directions):
+            moves = [rng.standard_normal(np.shape(a)) for a in at]
+
+            def moved(t):
+                new = [a + t * m for a, m in zip(at, moves)]  # noqa: B023
+                changed = list(args)
+                changed[position] = new if batched else new[0]  # noqa: B023
+                return total(seeds, made.interpret(made.forward, changed))
+
+            numeric = (moved(step) - moved(-step)) / (2 * step)
+            analytic = sum(float(np.sum(g * m)) for g, m in zip(gradients[k], moves))
+            largest = max([1.0, abs(numeric), *(np.abs(g).max(initial=0) for g in gradients[k])])
+            assert abs(numeric - analytic) <= tolerance * largest, (
+                f"gradient of argument {position}: {analytic}, but differences give {numeric}"
+            )
+    return gradients
+
+
+def same(x, y, tolerance, what):
+    x, y = np.asarray(x, "f8"), np.asarray(y, "f8")
+    assert (np.isnan(x) == np.isnan(y)).all(), what
+    with np.errstate(invalid="ignore"):
+        bad = np.abs(x - y) > tolerance * max(1.0, np.abs(y[np.isfinite(y)]).max(initial=0))
+    assert not (bad & (x != y)).any(), f"{what}: {np.abs(x - y).max()}"
+
+
+__all__ = ["Checked", "RunError", "check", "expanded", "flatten", "random_like", "same"]

@@ -221,6 +221,8 @@ static LogicalResult run(MLIRContext &context, llvm::SourceMgr &sources,
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     return failure();
+  if (failed(expandDerivatives(*module)))
+    return failure();
   func::FuncOp entry = findEntry(*module, entryName ? entryName : "");
   if (!entry)
     return failure();

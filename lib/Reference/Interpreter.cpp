@@ -11,6 +11,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "nested/Dialect/Ragged/Transforms/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -279,6 +281,21 @@ FailureOr<std::vector<RaggedValue>> reference::run(func::FuncOp entry,
           for (Number &number : array.data)
             number.f = roundTo(array.dtype, number.f);
   return results;
+}
+
+LogicalResult reference::expandDerivatives(ModuleOp module) {
+  auto isRequest = [](Operation *op) {
+    return isa<ragged::GradientOp, ragged::VariableOp, ragged::StopGradientOp,
+               ragged::CustomGradientOp>(op)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  };
+  if (!module.walk(isRequest).wasInterrupted())
+    return success();
+  PassManager passes(module.getContext(), ModuleOp::getOperationName());
+  passes.addPass(ragged::createRaggedInlineCalls());
+  passes.addNestedPass<func::FuncOp>(ragged::createRaggedAutodiff());
+  return passes.run(module);
 }
 
 func::FuncOp reference::findEntry(Operation *module, StringRef name) {

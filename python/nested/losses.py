@@ -27,7 +27,9 @@ _REDUCTIONS = ("entries", "samples", "sum", "none")
 
 def _reduced(losses: Any, where: Any, reduction: str) -> Any:
     if reduction not in _REDUCTIONS:
-        raise ValueError(f"reduction must be one of {', '.join(_REDUCTIONS)}, but got {reduction!r}")
+        raise ValueError(
+            f"reduction must be one of {', '.join(_REDUCTIONS)}, but got {reduction!r}"
+        )
     if where is not None:
         losses = np.where(where, losses, losses.dtype.type(0))
     if reduction == "none":
@@ -149,5 +151,3 @@ def _entries(x: Any, weights: Any) -> Any:
     """Entries of all samples of a static shape."""
     ones = weights * 0 + 1 if is_traced(weights) else np.float64(1)
     return batch.sum(ones) * x.size
-
-

@@ -230,7 +230,7 @@ class Program:
             record.struct_size = ctypes.sizeof(Argument)
             record.dtype = DTYPES[layout.info["dtype"]][0]
             if layout.dense:
-                array = np.ascontiguousarray(value, layout.dtype)
+                array = np.array(value, layout.dtype, order="C")
                 keep.append(array)
                 record.data, record.rank, record.shape = (
                     array.ctypes.data,

@@ -30,6 +30,7 @@ def numbers(specs, lengths, seed=0, positive=False):
     sizes = {n: lengths if k % 2 == 0 else lengths[::-1] for k, n in enumerate(names)}
     args = []
     for s in specs:
+
         def draw(shape, s=s):
             if s.dtype.kind == "i":
                 return rng.integers(0, 4, shape)
@@ -181,6 +182,7 @@ def test_masked_values_have_no_gradient():
 
 def test_a_bad_sample_stays_alone():
     """R4: in rows of its own and in shared results that it reaches."""
+
     def loss(x, w):
         return nested.batch.sum(nested.nn.silu(nested.layer_norm(x) @ w), axis=None)
 
@@ -210,8 +212,8 @@ def test_infinite_rows_of_a_table_stay_alone():
 
 def test_second_derivatives_of_numbers():
     for f, second in [
-        (np.sin, lambda x: -np.sin(x)), (np.exp, np.exp), (lambda x: x**3, lambda x: 6 * x),
-        (lambda x: np.log(x) ** 2, lambda x: 2 * (1 - np.log(x)) / x**2), (np.tanh, lambda x:
+        (lambda x: np.sin(x), lambda x: -np.sin(x)), (lambda x: np.exp(x), np.exp), (lambda x: x**3, lambda x: 6 * x),
+        (lambda x: np.log(x) ** 2, lambda x: 2 * (1 - np.log(x)) / x**2), (lambda x: np.tanh(x), lambda x:
          -2 * np.tanh(x) * (1 - np.tanh(x) ** 2)), (lambda x: 1 / x, lambda x: 2 / x**3),
     ]:  # fmt: skip
         for x in (0.7, 1.0, 2.3):
@@ -221,6 +223,7 @@ def test_second_derivatives_of_numbers():
 
 def hessian(function, shape, at, *rest):
     """Row by row: the gradient of each entry of the gradient."""
+
     def entry(x, pick, *rest):
         return np.sum(nested.grad(function)(x, *rest) * pick)
 
@@ -324,6 +327,7 @@ def test_inside_of_jit_and_plain_arrays():
 
 def test_only_uses_of_the_argument_count():
     """A value that a closure brings in is constant, also when it is the argument."""
+
     def outer(x):
         return nested.grad(lambda y: y * x)(x)
 
@@ -363,7 +367,9 @@ def test_custom_rule():
 def test_errors():
     x = nested.from_list([np.ones((2, 3)), np.ones((1, 3))])
     w = np.ones((3, 1))
-    with raises(nested.ShapeError, r"returns an array of shape (N, 1) for every sample: expected one"):
+    with raises(
+        nested.ShapeError, r"returns an array of shape (N, 1) for every sample: expected one"
+    ):
         nested.grad(lambda w, x: x @ w)(w, x)
     with raises(nested.ShapeError, r"returns an array of shape () (a number) for every sample"):
         nested.grad(lambda w, x: nested.sum(x @ w))(w, x)
@@ -393,7 +399,9 @@ def test_errors_of_custom_rules():
 
     with raises(nested.TraceError, "gives ndarray: expected a tuple of 1 gradients"):
         gradient(lambda kept, g: np.ones(3))
-    with raises(nested.ShapeError, "the gradient of argument `0` of", "has shape (N,): expected (N, 3)"):
+    with raises(
+        nested.ShapeError, "the gradient of argument `0` of", "has shape (N,): expected (N, 3)"
+    ):
         gradient(lambda kept, g: (nested.sum(g, axis=1),))
     with raises(nested.TraceError, "is float32: expected float64"):
         gradient(lambda kept, g: (g.astype(np.float32),))

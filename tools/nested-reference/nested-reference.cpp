@@ -58,6 +58,8 @@ static LogicalResult runAll(const Flags &flags, MLIRContext &context,
   options.roundEach = flags.roundEach;
   options.numSamples = flags.numSamples;
   options.maxElements = flags.maxElements;
+  if (failed(reference::expandDerivatives(*module)))
+    return failure();
   for (auto func : module->getOps<func::FuncOp>()) {
     if (func.isExternal() || !func.isPublic() ||
         (!flags.entry.empty() && func.getName() != flags.entry))

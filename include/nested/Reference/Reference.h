@@ -150,6 +150,11 @@ llvm::FailureOr<std::vector<RaggedValue>>
 run(mlir::func::FuncOp entry, llvm::ArrayRef<Argument> arguments,
     const Options &options = {}, bool roundResults = true);
 
+/// Puts the ops that compute derivatives in the place of requests for them, by
+/// the passes of the tensor phase: what a request means is the program that
+/// they make. Leaves a module without requests as it is.
+llvm::LogicalResult expandDerivatives(mlir::ModuleOp module);
+
 /// The public function with this name, or the only one if `name` is empty;
 /// null, with a diagnostic, if there is none.
 mlir::func::FuncOp findEntry(mlir::Operation *module, llvm::StringRef name);

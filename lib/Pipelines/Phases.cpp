@@ -45,6 +45,7 @@ void nested::buildToGeneric(OpPassManager &pm, const PhaseOptions &options) {
   // Kernels of GPUs copy every row that they read into workgroup memory, which
   // the wide rows of hoisted maps don't fit into.
   if (options.reassociate && !GPUSpec::isGPU(options.target)) {
+    functions.addPass(ragged::createRaggedReduceFirst());
     functions.addPass(ragged::createRaggedHoistLinear());
     // What several linear maps of one sum need is made once.
     functions.addPass(createCSEPass());

@@ -120,3 +120,78 @@ def test_hoisting_in_other_precisions(dtype, tolerance):
     results = nested.jit(f)(nested.from_list(samples), w, s)
     for result, want in zip(results, zip(*(exact(x.astype("f8")) for x in samples))):
         assert error([np.asarray(a, "f8") for a in result.to_list()], want) < tolerance
+
+
+def only_singles(x, w):
+    return (transition(x, w)[0],)
+
+
+@pytest.mark.parametrize("mean", [0, 30])
+def test_reducing_first_is_as_exact_as_numpy(mean):
+    """Where terms cancel, their own rounding is what there is; a product's order matters then."""
+    random = np.random.default_rng(8)
+    w = make_weights(random, mean)
+    samples = [random.standard_normal((n, K)).astype("f4") for n in LENGTHS]
+    wide = [x.astype("f8") for x in samples]
+    exact = evaluate(only_singles, wide, {n: a.astype("f8") for n, a in w.items()})
+    function = nested.jit(only_singles, require="pair never stored")
+    first = error(compiled_results(function, samples, w), exact)
+    if mean == 0:
+        assert first <= 2 * error(evaluate(only_singles, samples, w), exact)
+    plain = nested.jit(only_singles, reassociate=False)
+    assert first <= 1.25 * error(compiled_results(plain, samples, w), exact)
+
+
+def test_reduced_pairs_are_never_mapped():
+    specs = (
+        nested.spec("N", K),
+        {n: nested.spec(*a.shape) for n, a in make_weights(np.random.default_rng(0)).items()},
+    )
+    lowered = nested.jit(only_singles).lower(*specs)
+    remarks = lowered.compile().remarks
+    assert any("ReduceFirst" in r and "Passed" in r for r in remarks)
+    pairs = lowered.text("kernels").split("space [N, N]")[1].split("ragged.tile_yield")[0]
+    assert "linalg.matmul" not in pairs
+
+
+@pytest.mark.parametrize("kind", ["sum", "mean"])
+def test_reductions_of_nothing(kind):
+    """R5: terms that do not have the axis count as often as it says, which may be never."""
+    reduce = getattr(nested, kind)
+
+    def f(x, y, w, b):
+        p = x[:, None, :] - 3 * y[None, :, :] + nested.linear(np.exp(x[:, None] * y[None]), w, b)
+        return reduce(p, axis=1), reduce(p, axis=0), reduce(p, axis=(0, 1))
+
+    random = np.random.default_rng(3)
+    w, b = random.standard_normal((8, 8)).astype("f4"), random.standard_normal(8).astype("f4")
+    sizes = [(3, 0), (0, 4), (0, 0), (2, 5), (1, 1)]
+    xs, ys = ([random.standard_normal((s[k], 8)).astype("f4") for s in sizes] for k in (0, 1))
+    compiled = nested.jit(f)
+    results = compiled(nested.from_list(xs), nested.from_list(ys), w, b)
+    for i, (x, y) in enumerate(zip(xs, ys)):
+        x, y = x.astype("f8"), y.astype("f8")
+        p = x[:, None, :] - 3 * y[None] + np.exp(x[:, None] * y[None]) @ w.astype("f8") + b
+        for got, axes in zip(results, (1, 0, (0, 1))):
+            total = p.sum(axes)
+            count = np.prod([p.shape[a] for a in np.atleast_1d(axes)])
+            want = total if kind == "sum" else total / max(count, 1)
+            np.testing.assert_allclose(np.asarray(got[i]), want, rtol=2e-5, atol=2e-5)
+    remarks = (
+        compiled.lower(nested.spec("N", 8), nested.spec("M", 8), nested.spec(8, 8), nested.spec(8))
+        .compile()
+        .remarks
+    )
+    assert sum("ReduceFirst" in r and "Passed" in r for r in remarks) == 3
+
+
+def test_extrema_of_repeated_values():
+    def f(x, y):
+        p = x[:, None, :] + 0 * y[None, :, :]
+        return nested.max(np.broadcast_to(x[:, None, :], p.shape), axis=1)
+
+    xs = [np.arange(6, dtype="f4").reshape(2, 3) - 9, np.ones((1, 3), "f4")]
+    ys = [np.zeros((4, 3), "f4"), np.zeros((0, 3), "f4")]
+    result = nested.jit(f)(nested.from_list(xs), nested.from_list(ys))
+    np.testing.assert_array_equal(result[0], xs[0])
+    np.testing.assert_array_equal(result[1], np.zeros((1, 3)))

@@ -397,6 +397,40 @@ Value TensorBuilder::convert(Value value, Type elementType) {
   });
 }
 
+Value TensorBuilder::sum(const LogicalType &whole, ArrayRef<Term> terms) {
+  SmallVector<Value> inputs;
+  auto add = [&](const Placed &placed) {
+    inputs.push_back(convert(broadcast(placed, whole), whole.elementType));
+  };
+  int64_t last = whole.getRank() - 1;
+  for (const Term &term : terms) {
+    add(term.source);
+    for (const Placed &scale : term.scales)
+      add(scale);
+    for (Value gain : term.gains)
+      add({gain, {last}});
+  }
+  return map(whole, inputs, [&](OpBuilder &b, Location l, ValueRange x) {
+    Value sum;
+    unsigned next = 0;
+    for (const Term &term : terms) {
+      Value value = x[next++];
+      for (size_t k = 0; k < term.scales.size() + term.gains.size(); ++k)
+        value = createMul(b, l, value, x[next++]);
+      if (term.factor != 1)
+        value = createMul(b, l, value,
+                          createNumber(b, l, value.getType(), term.factor));
+      sum = sum ? createAdd(b, l, sum, value) : value;
+    }
+    return sum;
+  });
+}
+
+Value TensorBuilder::extent(ExtentAttr extent, const LogicalType &whole) {
+  LogicalType type(whole.path, {}, builder.getI64Type());
+  return ExtentOp::create(builder, loc, type.toType(), extent);
+}
+
 Value TensorBuilder::widen(Value value) {
   return convert(value, getWideType(LogicalType::of(value).elementType));
 }

@@ -136,6 +136,10 @@ public:
   /// Floats of less than 32 bits as f32.
   mlir::Value widen(mlir::Value value);
   mlir::Value convert(mlir::Value value, mlir::Type elementType);
+  /// The sum of terms without normalisations, element by element of `whole`.
+  mlir::Value sum(const LogicalType &whole, llvm::ArrayRef<Term> terms);
+  /// The value of an extent in each sample, for a map over `whole`.
+  mlir::Value extent(ExtentAttr extent, const LogicalType &whole);
 
   mlir::OpBuilder &builder;
   mlir::Location loc;

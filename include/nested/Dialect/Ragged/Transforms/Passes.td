@@ -98,6 +98,29 @@ def RaggedVerifyTensor : Pass<"ragged-verify-tensor", "::mlir::func::FuncOp"> {
 // algebra
 //===----------------------------------------------------------------------===//
 
+def RaggedReduceFirst : Pass<"ragged-reduce-first", "::mlir::func::FuncOp"> {
+  let summary = "reduce before what commutes with the reduction";
+  let description = [{
+    `mean_b(u[a] + v[b] + h[a, b] @ W)` is `u[a] + mean_b(v[b]) + mean_b(h[a, b]) @ W`: one map per single instead
+    of one per pair, and no pair that is only reduced. The source of a sum or mean is read as a
+    sum of terms, as in `--ragged-hoist-linear`; a term that is a `ragged.linear` is reduced, then mapped; an axis that
+    a term does not have is not reduced: the term is multiplied by the axis' extent (sum) or kept unless the
+    axis is empty (mean, R5). What is left is added up and reduced as a whole. max and min over an axis that
+    their source does not have are that source.
+
+    Legality: floats; the contracted dim is not reduced; no reduction over the batch, no `keepdims`. Every
+    use of the linear map's result ends in such sums and means: else it is made anyway, and reducing it
+    is cheaper. A term times a number per row, or times a vector, is not taken apart.
+
+    A linear map is moved where a formula of operations in the lengths is less after it, at short and at long
+    lengths; axes that no term has are always taken out. Results differ in the last bits: `--no-reassociate`
+    leaves the pass out. A remark of category `ragged-algebra` gives both formulas.
+
+    (* example: test/Dialect/Ragged/Transforms/ragged-reduce-first.mlir *)
+  }];
+  let dependentDialects = ["::nested::ragged::RaggedDialect", "::mlir::arith::ArithDialect"];
+}
+
 def RaggedHoistLinear : Pass<"ragged-hoist-linear", "::mlir::func::FuncOp"> {
   let summary = "map the terms of a broadcast sum, not the sum";
   let description = [{

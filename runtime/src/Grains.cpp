@@ -61,6 +61,15 @@ static int64_t share(int64_t total, int64_t part, int64_t parts) {
 int64_t Grains::boundary(int64_t grain, int64_t count) const {
   if (grain >= count || numUnits == 0)
     return numUnits;
+  // Units that are rows: whole tiles, or quarters of them where tiles are few.
+  if (kind == Units::Kind::Groups && step.units.unitTable >= 0 &&
+      step.units.unitTable == step.units.rowTable) {
+    bool few = numUnits / count < 4 * step.tileRows;
+    int64_t rows =
+        few ? std::max<int64_t>(1, step.tileRows / 4) : step.tileRows;
+    return std::min(numUnits,
+                    share(ceilDiv(numUnits, rows), grain, count) * rows);
+  }
   if (kind != Units::Kind::Groups)
     return share(numUnits, grain, count);
   // The weight of a unit is its rows and one more, so that units without rows

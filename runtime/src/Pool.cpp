@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <pthread.h>
@@ -39,9 +40,6 @@ int64_t nested::rt::usableProcessors() {
   return count ? count : 1;
 }
 
-/// How often to look before sleeping: some 50 microseconds.
-constexpr int spins = 4000;
-
 /// How often this process was forked from one that used the runtime.
 static std::atomic<int64_t> forks{0};
 
@@ -59,6 +57,36 @@ static void pauseBriefly() {
 #elif defined(__aarch64__)
   __asm__ volatile("yield");
 #endif
+}
+
+using Clock = std::chrono::steady_clock;
+
+/// How long to look before sleeping. To wake a thread takes tens of
+/// microseconds, on virtual machines more than a small run.
+constexpr std::chrono::microseconds briefly(50), patiently(2000);
+
+/// Waits until `ready()`, or for `limit`; says whether it became ready. After a
+/// while other threads may have the processor meanwhile.
+template <typename Ready>
+static bool spinUntil(const Ready &ready, Clock::duration limit) {
+  constexpr int looks = 32; // Between two looks at the clock.
+  Clock::time_point start = Clock::now();
+  Clock::duration spent(0);
+  while (true) {
+    for (int i = 0; i < looks; ++i) {
+      if (ready())
+        return true;
+      if (spent < briefly) {
+        pauseBriefly();
+      } else {
+        sched_yield();
+        break;
+      }
+    }
+    spent = Clock::now() - start;
+    if (spent >= limit)
+      return ready();
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -103,16 +131,20 @@ struct Pool::State {
 
 void Pool::helperMain(std::shared_ptr<State> s) {
   int64_t seen = 0;
+  // Whether the last job soon followed the one before it: then the next one is
+  // worth waiting for.
+  bool inTheFlow = false;
   while (true) {
-    for (int i = 0; i < spins && s->job.load(std::memory_order_acquire) == seen;
-         ++i)
-      pauseBriefly();
+    Clock::time_point idle = Clock::now();
+    spinUntil([&] { return s->job.load(std::memory_order_acquire) != seen; },
+              inTheFlow ? patiently : briefly);
     std::unique_lock<std::mutex> lock(s->mutex);
     s->wake.wait(lock, [&] {
       return s->stop || s->job.load(std::memory_order_relaxed) != seen;
     });
     if (s->stop)
       return;
+    inTheFlow = Clock::now() - idle < patiently;
     seen = s->job.load(std::memory_order_relaxed);
     if (!s->open || s->joined >= s->wanted)
       continue;
@@ -201,11 +233,9 @@ void Pool::run(int64_t pieces, Body body, void *data) {
     std::lock_guard<std::mutex> lock(s.mutex);
     s.open = false;
   }
-  for (int i = 0; i < spins; ++i) {
-    if (s.active.load(std::memory_order_acquire) == 0)
-      return;
-    pauseBriefly();
-  }
+  if (spinUntil([&] { return s.active.load(std::memory_order_acquire) == 0; },
+                patiently))
+    return;
   std::unique_lock<std::mutex> lock(s.mutex);
   s.done.wait(lock, [&] { return s.active == 0; });
 }

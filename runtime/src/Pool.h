@@ -14,9 +14,11 @@
 
 namespace nested::rt {
 
-/// `threads` workers: the thread that calls run (worker 0) and helpers. Helpers
-/// spin for some microseconds after a job, because the next kernel usually
-/// follows at once, and then sleep.
+/// `threads` workers: the thread that calls run (worker 0) and helpers. After a
+/// job helpers look for the next one before they sleep: for some microseconds,
+/// because the next kernel usually follows at once, and for up to two
+/// milliseconds while job follows job, most of that time only on processors
+/// that no other thread wants.
 class Pool {
 public:
   explicit Pool(int64_t threads);

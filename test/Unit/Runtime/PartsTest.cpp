@@ -288,6 +288,21 @@ TEST(Grains, UnitsWithoutRowsAreCutToo) {
   EXPECT_EQ(500, grains.boundary(8, 16));
 }
 
+TEST(Grains, RowsAreCutAtTiles) {
+  Cut cut({1000, 17}, {1000, 17});
+  cut.step.units.unitTable = 0;
+  cut.step.tileRows = 48;
+  Grains grains(cut.step, cut.structure);
+  // Quarters of tiles where tiles are few.
+  for (auto [count, part] : {std::pair<int64_t, int64_t>{4, 48}, {16, 12}}) {
+    for (int64_t g = 0; g < count; ++g) {
+      EXPECT_EQ(0, grains.boundary(g, count) % part);
+      EXPECT_LT(grains.boundary(g, count), grains.boundary(g + 1, count));
+    }
+    EXPECT_EQ(1017, grains.boundary(count, count));
+  }
+}
+
 TEST(Grains, SmallWorkStaysTogether) {
   Cut cut({10, 10}, {10, 10});
   cut.step.flopsPerRow = 10;

@@ -545,16 +545,18 @@ void KernelEmitter::emitBody(OpBuilder &at, Value tileStart, Value live,
             memref::SubViewOp::create(at, loc, source, offsets, sizes, strides);
       }
       auto it = rowTensorOf.find(&op);
-      if (it != rowTensorOf.end())
-        mapping.map(read.getResult(),
-                    TileGatherOp::create(at, read.getLoc(), type, source,
-                                         rowTensors[it->second].tensor, live)
-                        .getResult());
-      else if (isPacked(read))
+      if (it != rowTensorOf.end()) {
+        auto gather = TileGatherOp::create(at, read.getLoc(), type, source,
+                                           rowTensors[it->second].tensor, live);
+        if (read.getMap().isIdentity())
+          gather->setAttr(kConsecutiveAttr, at.getUnitAttr());
+        mapping.map(read.getResult(), gather.getResult());
+      } else if (isPacked(read)) {
         mapping.map(
             read.getResult(),
             TileLoadOp::create(at, read.getLoc(), type, source, tileStart, live)
                 .getResult());
+      }
     } else if (auto lookup = dyn_cast<TileLookupOp>(op)) {
       Value &memref = sources[{lookup.getTable(), 1}];
       if (!memref)

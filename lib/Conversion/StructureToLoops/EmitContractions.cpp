@@ -19,6 +19,7 @@
 #include "TileEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
@@ -98,8 +99,8 @@ Value TileEmitter::packedOperand(linalg::GenericOp op, const Panels &panels) {
   bool transposed = !shape.columnIsInnermost;
   int64_t columns = type.getDimSize(transposed ? 0 : 1);
   int64_t depth = type.getDimSize(transposed ? 1 : 0);
-  int64_t bytes = columns * llvm::divideCeil(bitsOf(type), 8);
-  if (!transposed && (bytes < options.packStride || columns == panels.width))
+  int64_t bytes = columns * depth * llvm::divideCeil(bitsOf(type), 8);
+  if (!transposed && (bytes <= options.packBytes || columns == panels.width))
     return nullptr;
   Value &result = packed[{operand.get().getAsOpaquePointer(), transposed,
                           panels.begin, panels.width}];
@@ -202,6 +203,7 @@ void TileEmitter::emitSums(Frame &frame, SmallVector<linalg::GenericOp> ops,
                        });
     }
     Frame at{inner, frame.row, frame.local};
+    prefetchNextTile(inner, sums.front().op, indices.back());
     SmallVector<Value> results;
     for (auto [number, acc] : llvm::enumerate(args)) {
       Sum &sum = sums[number];
@@ -212,11 +214,13 @@ void TileEmitter::emitSums(Frame &frame, SmallVector<linalg::GenericOp> ops,
                                     : DimRange::part(indices[i], 1);
       auto operand = [&](unsigned number) {
         OpOperand &value = sum.op->getOpOperand(number);
-        return blockSlice(
-            at, value.get(),
-            operandRanges(inner, sum.op.getMatchingIndexingMap(&value),
-                          cast<ShapedType>(value.get().getType()).getShape(),
-                          sum.loops));
+        DimRanges ranges = operandRanges(
+            inner, sum.op.getMatchingIndexingMap(&value),
+            cast<ShapedType>(value.get().getType()).getShape(), sum.loops);
+        Operation *load = value.get().getDefiningOp();
+        if (load && sourceRows.contains(load))
+          return columnOfRows(inner, load, ranges);
+        return blockSlice(at, value.get(), ranges);
       };
       SmallVector<Value> inputs{operand(sum.shape.rowsOperand)};
       if (Value packed = packedOperand(sum.op, panels))
@@ -243,9 +247,13 @@ SmallVector<Value> TileEmitter::emitBlock(OpBuilder &b, const TileGroup &group,
                                           DimRanges block,
                                           ArrayRef<Value> results,
                                           ValueRange args) {
-  Frame frame{b, nullptr, {}};
-  // Contractions over equal extents share their loop.
+  Location at = group.ops.front()->getLoc();
+  Frame frame{b, getValueOrCreateConstantIndexOp(b, at, block[0].offset), {}};
   SmallVector<linalg::GenericOp> left = contractionsOf(group, graph);
+  sourceRows.clear();
+  for (linalg::GenericOp op : left)
+    findSourceRows(frame, op, block[0].size);
+  // Contractions over equal extents share their loop.
   auto extentsOf = [](linalg::GenericOp op) {
     SmallVector<int64_t> extents;
     for (unsigned summed : matchRowContraction(op)->summed)
@@ -263,6 +271,10 @@ SmallVector<Value> TileEmitter::emitBlock(OpBuilder &b, const TileGroup &group,
   for (Operation *op : group.ops) {
     if (graph.kindOf(op) == NodeKind::Contraction)
       continue;
+    if (auto store = dyn_cast<ragged::TileStoreOp>(op)) {
+      storeBlock(frame, store, block);
+      continue;
+    }
     auto generic = cast<linalg::GenericOp>(op);
     linalg::GenericOp part = emitPart(
         b, generic, block, [&](Value operand, ArrayRef<DimRange> ranges) {
@@ -345,7 +357,8 @@ SmallVector<Value> TileEmitter::emitPanels(const TileGroup &group,
 LogicalResult TileEmitter::emitContractions(const TileGroup &group) {
   SmallVector<Value> results = bufferedResults(group);
   // Nobody needs the group.
-  if (results.empty())
+  if (results.empty() &&
+      llvm::none_of(group.ops, llvm::IsaPred<ragged::TileStoreOp>))
     return success();
   // Reshaped operands are views of whole buffers, made in front of the loops.
   for (Operation *op : group.ops)
@@ -353,9 +366,14 @@ LogicalResult TileEmitter::emitContractions(const TileGroup &group) {
       whole(operand);
   int64_t blockRows;
   SmallVector<Value> values = emptyBuffers(results);
-  for (const Panels &part : choosePanels(group, blockRows)) {
+  SmallVector<Panels> parts = choosePanels(group, blockRows);
+  panelsBefore = panelsInAll = 0;
+  for (const Panels &part : parts)
+    panelsInAll += part.count();
+  for (const Panels &part : parts) {
     panels = part;
     values = emitPanels(group, blockRows, results, values);
+    panelsBefore += part.count();
   }
   buffers.map(results, values);
   return success();

@@ -22,8 +22,12 @@ void nested::buildStructureToLoops(OpPassManager &pm,
     body.vectorBits = options.vectorBits;
     body.blockRows = options.blockRows;
     body.blockColumns = options.blockColumns;
-    body.packStride = options.packStride;
+    body.packBytes = options.packBytes;
     function.addPass(createTileBody(body));
+  }
+  pm.addPass(createOutlineShared());
+  {
+    OpPassManager &function = pm.nest<func::FuncOp>();
     TileColumnsOptions columns;
     columns.vectorBits = options.vectorBits;
     function.addPass(createTileColumns(columns));

@@ -22,6 +22,8 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -261,8 +263,9 @@ void TileBody::transposeShared(IRRewriter &rewriter, scf::ForOp loop) {
   }
 }
 
-/// What register blocks and whole-tile ops read is copied from the caller's
-/// memory row by row, since they reach past the live rows.
+/// What whole-tile ops read, and register blocks other than one column at a
+/// time, is copied from the caller's memory row by row, since they reach past
+/// the live rows.
 void TileBody::copyLoads(IRRewriter &rewriter, scf::ForOp loop) {
   DenseMap<Value, Value> copies;
   std::function<bool(Value)> isLoad = [&](Value value) {
@@ -293,9 +296,14 @@ void TileBody::copyLoads(IRRewriter &rewriter, scf::ForOp loop) {
       std::optional<RowContraction> shape = matchRowContraction(generic);
       if (!shape)
         continue;
-      for (unsigned number : {shape->rowsOperand, 2u})
-        if (isLoad(op->getOperand(number)))
-          op->setOperand(number, copyOf(op->getOperand(number)));
+      for (unsigned number : {shape->rowsOperand, 2u}) {
+        Value value = op->getOperand(number);
+        bool byColumn =
+            number != 2 && isa<ragged::TileLoadOp, ragged::TileGatherOp>(
+                               value.getDefiningOp());
+        if (isLoad(value) && !byColumn)
+          op->setOperand(number, copyOf(value));
+      }
     } else if (!isa<ragged::TileStoreOp, ragged::TileFoldOp,
                     ragged::TileGatherOp, tensor::CollapseShapeOp,
                     tensor::ExpandShapeOp, tensor::ExtractSliceOp>(op)) {
@@ -322,10 +330,11 @@ LogicalResult TileBody::lower(IRRewriter &rewriter, scf::ForOp loop) {
   transposeShared(rewriter, loop);
   copyLoads(rewriter, loop);
 
-  FailureOr<TileGraph> graph = TileGraph::build(loop, tile->rows);
+  FailureOr<TileGraph> graph =
+      TileGraph::build(loop, tile->rows, /*storeFromBlocks=*/true);
   if (failed(graph))
     return failure();
-  BlockOptions options{vectorBits, blockRows, blockColumns, packStride};
+  BlockOptions options{vectorBits, blockRows, blockColumns, packBytes};
   TileEmitter emitter(rewriter, loop, tile->live, *graph, options);
   if (failed(emitter.run()))
     return failure();

@@ -26,8 +26,8 @@ struct BlockOptions {
   int64_t vectorBits = 512;
   int64_t rows = 0;
   int64_t columns = 0;
-  /// Bytes between rows of a shared operand from which on it is packed.
-  int64_t packStride = 2048;
+  /// A shared operand of more bytes is packed.
+  int64_t packBytes = 262144;
 };
 
 /// Replaces the ops of a tile loop's body by loops.
@@ -42,7 +42,8 @@ public:
   mlir::LogicalResult run();
 
 private:
-  /// Values of the iteration that is being emitted.
+  /// Values of the iteration that is being emitted. `row` is the row, or the
+  /// first one of a block.
   struct Frame {
     mlir::OpBuilder &b;
     mlir::Value row;
@@ -87,6 +88,15 @@ private:
   mlir::Value blockSlice(Frame &frame, mlir::Value value,
                          llvm::ArrayRef<DimRange> ranges);
 
+  // Memory of the caller, by register blocks.
+  void findSourceRows(Frame &frame, mlir::linalg::GenericOp op, int64_t count);
+  mlir::Value columnOfRows(mlir::OpBuilder &b, mlir::Operation *load,
+                           llvm::ArrayRef<DimRange> ranges);
+  void prefetchNextTile(mlir::OpBuilder &b, mlir::linalg::GenericOp op,
+                        mlir::Value k);
+  void storeBlock(Frame &frame, ragged::TileStoreOp op,
+                  llvm::ArrayRef<DimRange> block);
+
   // Both.
   void emitOther(const TileGroup &group);
   /// Results of the group that later groups need.
@@ -112,6 +122,10 @@ private:
   /// The panels that are being emitted, and which of them.
   Panels panels;
   mlir::OpFoldResult panel;
+  /// How many panels lie in front of `panels`, and how many there are.
+  int64_t panelsBefore = 0, panelsInAll = 0;
+  /// Rows of the source that the rows of the block are, by load.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> sourceRows;
 };
 
 } // namespace nested::tile

@@ -393,7 +393,20 @@ bool TileGraph::joinEpilogue(linalg::GenericOp op) {
   return true;
 }
 
-void TileGraph::formContractionGroups() {
+/// Results of a group are stored from registers.
+void TileGraph::joinStore(Operation *op) {
+  auto store = dyn_cast<ragged::TileStoreOp>(op);
+  if (!store)
+    return;
+  auto group = contractionOf.find(store.getValue().getDefiningOp());
+  if (group == contractionOf.end())
+    return;
+  unsigned index = group->second;
+  contractions[index].insert(op);
+  contractionOf[op] = index;
+}
+
+void TileGraph::formContractionGroups(bool storeFromBlocks) {
   for (Operation *op : order) {
     if (kindOf(op) == NodeKind::Contraction) {
       contractionOf[op] = contractions.size();
@@ -404,6 +417,9 @@ void TileGraph::formContractionGroups() {
         joinEpilogue(generic);
     }
   }
+  if (storeFromBlocks)
+    for (Operation *op : order)
+      joinStore(op);
 }
 
 void TileGraph::assignStages() {
@@ -523,11 +539,12 @@ void TileGraph::collectGroups() {
       groupOf[op] = i;
 }
 
-FailureOr<TileGraph> TileGraph::build(scf::ForOp loop, int64_t rows) {
+FailureOr<TileGraph> TileGraph::build(scf::ForOp loop, int64_t rows,
+                                      bool storeFromBlocks) {
   TileGraph graph(loop.getBody(), rows);
   if (failed(graph.classify()))
     return failure();
-  graph.formContractionGroups();
+  graph.formContractionGroups(storeFromBlocks);
   graph.assignStages();
   graph.delayLoadedValues();
   graph.collectGroups();

@@ -55,8 +55,10 @@ struct TileGroup {
 class TileGraph {
 public:
   /// Analyses the body of a tile loop, whose linalg ops are all generic.
-  /// Reports ops that are not row-independent.
-  static mlir::FailureOr<TileGraph> build(mlir::scf::ForOp loop, int64_t rows);
+  /// Reports ops that are not row-independent. With `storeFromBlocks`, stores
+  /// of what a contraction group computes are part of it.
+  static mlir::FailureOr<TileGraph> build(mlir::scf::ForOp loop, int64_t rows,
+                                          bool storeFromBlocks = false);
 
   /// In an order in which they can run.
   llvm::ArrayRef<TileGroup> getGroups() const { return groups; }
@@ -70,8 +72,9 @@ private:
 
   mlir::LogicalResult classify();
   mlir::LogicalResult classifyGeneric(mlir::linalg::GenericOp op);
-  void formContractionGroups();
+  void formContractionGroups(bool storeFromBlocks);
   bool joinEpilogue(mlir::linalg::GenericOp op);
+  void joinStore(mlir::Operation *op);
   void assignStages();
   void delayLoadedValues();
   void collectGroups();

@@ -104,13 +104,18 @@ Value nested::tile::insertSlice(OpBuilder &b, Location loc, Value part,
 }
 
 Value nested::tile::subview(OpBuilder &b, Location loc, Value memref,
-                            ArrayRef<DimRange> ranges) {
+                            ArrayRef<DimRange> ranges, Value firstSize) {
   auto type = cast<MemRefType>(memref.getType());
-  if (coversAll(type.getShape(), ranges))
+  if (!firstSize && coversAll(type.getShape(), ranges))
     return memref;
   SliceParts parts = partsOf(b, ranges);
+  SmallVector<int64_t> shape = shapeOf(ranges);
+  if (firstSize) {
+    parts.sizes.front() = firstSize;
+    shape.front() = ShapedType::kDynamic;
+  }
   MemRefType result = memref::SubViewOp::inferRankReducedResultType(
-      shapeOf(ranges), type, parts.offsets, parts.sizes, parts.strides);
+      shape, type, parts.offsets, parts.sizes, parts.strides);
   return memref::SubViewOp::create(b, loc, result, memref, parts.offsets,
                                    parts.sizes, parts.strides);
 }

@@ -49,9 +49,11 @@ mlir::Value extractSlice(mlir::OpBuilder &b, mlir::Location loc,
 mlir::Value insertSlice(mlir::OpBuilder &b, mlir::Location loc,
                         mlir::Value part, mlir::Value tensor,
                         llvm::ArrayRef<DimRange> ranges);
-/// The slice of a memref, for `bufferization.materialize_in_destination`.
+/// The slice of a memref to write to; with `firstSize`, that many indices of
+/// its first dim.
 mlir::Value subview(mlir::OpBuilder &b, mlir::Location loc, mlir::Value memref,
-                    llvm::ArrayRef<DimRange> ranges);
+                    llvm::ArrayRef<DimRange> ranges,
+                    mlir::Value firstSize = nullptr);
 
 /// Whether `loop` only occurs by itself in the subscripts of `op`, so that its
 /// range may be restricted.

@@ -66,6 +66,23 @@ private:
   LogicalResult foldSlices();
 };
 
+/// Elements that are read as a vector need no memory.
+struct ReadOfElements : public OpRewritePattern<vector::TransferReadOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(vector::TransferReadOp op,
+                                PatternRewriter &rewriter) const override {
+    auto elements = op.getBase().getDefiningOp<tensor::FromElementsOp>();
+    if (!elements || op.getMask() || op.hasOutOfBoundsDim() ||
+        !op.getPermutationMap().isIdentity() ||
+        elements.getType().getShape() != op.getVectorType().getShape())
+      return failure();
+    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, op.getVectorType(),
+                                                        elements.getElements());
+    return success();
+  }
+};
+
 /// A vector of everything in `type`.
 VectorType vectorOf(ShapedType type) {
   return VectorType::get(type.getShape(), type.getElementType());
@@ -132,6 +149,7 @@ void TileVectorize::vectorizeStores(IRRewriter &rewriter) {
 LogicalResult TileVectorize::foldSlices() {
   RewritePatternSet patterns(&getContext());
   tensor::populateFoldTensorSubsetIntoVectorTransferPatterns(patterns);
+  patterns.add<ReadOfElements>(&getContext());
   for (StringRef name : {vector::TransferReadOp::getOperationName(),
                          vector::TransferWriteOp::getOperationName(),
                          vector::BroadcastOp::getOperationName(),

@@ -20,6 +20,10 @@ namespace nested {
 /// On a `scf.for` over the tiles of a kernel; its body is a tile program.
 inline constexpr llvm::StringLiteral kTileLoopAttr = "ragged.tile_loop";
 
+/// On a `ragged.tile_gather` whose rows mostly follow each other in the source:
+/// what lies behind a tile is likely the next one, and is fetched ahead.
+inline constexpr llvm::StringLiteral kConsecutiveAttr = "ragged.consecutive";
+
 /// What the lowering of tile programs needs to know about the machine.
 struct TileOptions : mlir::PassPipelineOptions<TileOptions> {
   Option<int64_t> vectorBits{*this, "vector-bits",
@@ -31,10 +35,10 @@ struct TileOptions : mlir::PassPipelineOptions<TileOptions> {
   Option<int64_t> blockColumns{
       *this, "np", llvm::cl::desc("Columns of a register block (0: choose)"),
       llvm::cl::init(0)};
-  Option<int64_t> packStride{
-      *this, "pack-stride",
-      llvm::cl::desc("Pack weights whose rows are this many bytes apart"),
-      llvm::cl::init(2048)};
+  Option<int64_t> packBytes{
+      *this, "pack-bytes",
+      llvm::cl::desc("Copy shared operands of more bytes into panels"),
+      llvm::cl::init(262144)};
 };
 
 /// From kernels of the structure phase to kernels of the loops phase: scf,

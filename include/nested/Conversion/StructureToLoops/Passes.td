@@ -33,21 +33,45 @@ def TileBody : Pass<"tile-body", "::mlir::func::FuncOp"> {
     Guarantees: no op of the ragged dialect is left in the loop. What remains
     are linalg ops on single rows and on register blocks, and
     `bufferization.materialize_in_destination` of rows. Only live rows of a memref
-    are read or written; register blocks reach past them, in tile-sized tensors,
-    and nothing there flows back into a live row.
+    are read or written. Register blocks reach past them: there they read the last
+    live row of a memref again, or tile-sized tensors; nothing there flows back into a
+    live row.
   }];
   let options = [
     Option<"vectorBits", "vector-bits", "int64_t", "512", "Width of a vector register">,
     Option<"blockRows", "mr", "int64_t", "0", "Rows of a register block (0: by vector-bits)">,
     Option<"blockColumns", "np", "int64_t", "0",
            "Columns of a register block, over all contractions of a group (0: by vector-bits)">,
-    Option<"packStride", "pack-stride", "int64_t", "2048",
-           "Copy shared operands into panels when their rows are at least this many bytes apart">
+    Option<"packBytes", "pack-bytes", "int64_t", "262144",
+           "Copy shared operands of more bytes into panels">
   ];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect", "::mlir::linalg::LinalgDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::ub::UBDialect", "::mlir::vector::VectorDialect"
+  ];
+}
+
+def OutlineShared : Pass<"outline-shared", "::mlir::ModuleOp"> {
+  let summary = "Compute once per call what all grains share";
+  let description = [{
+    Linalg ops in front of a kernel's loops that are made of dense operands alone, such
+    as weights that `tile-body` packs into panels, move into a kernel of their own,
+    `@NAME_shared`. The schedule launches it in front of the kernel and holds its
+    results in temporaries.
+
+    Requires: the kernel is launched by one schedule, once. Results of fewer than
+    `min-elements` elements stay where they are: a launch costs more.
+
+    Guarantees: the arguments of kernels and the operands of launches agree.
+  }];
+  let options = [
+    Option<"minElements", "min-elements", "int64_t", "4096", "Smallest result to move">
+  ];
+  let dependentDialects = [
+    "::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect",
+    "::nested::ragged::RaggedDialect"
   ];
 }
 

@@ -1,0 +1,76 @@
+// RUN: nested-opt %s --pass-pipeline='builtin.module(func.func(tile-body{pack-bytes=4096}),outline-shared)' | FileCheck %s
+
+// Weights that are packed are packed once per call, by a kernel of their own; its results lie behind the memrefs
+// of the kernel that uses them and in front of its error record.
+
+// CHECK-LABEL: func.func @linear_shared
+// CHECK-SAME:      (%[[W:.*]]: memref<64x128xf32>, %[[TO:.*]]: memref<2x64x64xf32>, %{{.*}}: index, %{{.*}}: index) attributes {ragged.kernel}
+// CHECK:         %[[WT:.*]] = bufferization.to_tensor %[[W]]
+// CHECK:         %[[PACKED:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2x64x64xf32>)
+// CHECK:         bufferization.materialize_in_destination %[[PACKED]] in restrict writable %[[TO]]
+// CHECK-LABEL: func.func @linear(
+// CHECK-SAME:      %[[X:.*]]: memref<?x64xf32>, %{{.*}}: memref<64x128xf32>, %{{.*}}: memref<?x128xf32>, %[[P:.*]]: memref<2x64x64xf32>, %{{.*}}: memref<?xi64>, %{{.*}}: index, %{{.*}}: index)
+// CHECK:         %[[PT:.*]] = bufferization.to_tensor %[[P]] restrict
+// CHECK-NOT:     tensor<64x128xf32>
+// CHECK:         tensor.extract_slice %[[PT]]
+
+// What is small stays.
+// CHECK-LABEL: func.func @small(
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<32x8xf32>)
+
+// CHECK-LABEL: ragged.schedule @f
+// CHECK:         %[[X:.*]] = ragged.buffer arg 0
+// CHECK:         %[[W:.*]] = ragged.buffer arg 1
+// CHECK:         %[[Y:.*]] = ragged.buffer result 0
+// CHECK:         %[[P:.*]] = ragged.buffer temp rows 1 : !ragged.buffer<2x64x64xf32>
+// CHECK:         ragged.launch @linear_shared units single row_table %{{.*}} memrefs(%[[W]], %[[P]] :
+// CHECK-NEXT:    ragged.launch @linear units {{.*}} memrefs(%[[X]], %[[W]], %[[Y]], %[[P]] :
+// CHECK-NOT:     @small_shared
+
+module attributes {ragged.phase = "structure"} {
+  func.func @linear(%X: memref<?x64xf32>, %W: memref<64x128xf32>, %Y: memref<?x128xf32>, %errors: memref<?xi64>,
+      %begin: index, %end: index) attributes {ragged.kernel} {
+    %c48 = arith.constant 48 : index
+    %zero = arith.constant 0.0 : f32
+    %w = bufferization.to_tensor %W restrict : memref<64x128xf32> to tensor<64x128xf32>
+    scf.for %t = %begin to %end step %c48 {
+      %left = arith.subi %end, %t : index
+      %live = arith.minsi %left, %c48 : index
+      %x = ragged.tile_load %X[%t] live %live : memref<?x64xf32> -> tensor<48x64xf32>
+      %e = tensor.empty() : tensor<48x128xf32>
+      %z = linalg.fill ins(%zero : f32) outs(%e : tensor<48x128xf32>) -> tensor<48x128xf32>
+      %h = linalg.matmul ins(%x, %w : tensor<48x64xf32>, tensor<64x128xf32>) outs(%z : tensor<48x128xf32>) -> tensor<48x128xf32>
+      ragged.tile_store %h, %Y[%t] live %live : tensor<48x128xf32>, memref<?x128xf32>
+    } {ragged.tile_loop}
+    return
+  }
+  func.func @small(%X: memref<?x32xf32>, %W: memref<8x32xf32>, %Y: memref<?x8xf32>, %begin: index, %end: index)
+      attributes {ragged.kernel} {
+    %c48 = arith.constant 48 : index
+    %zero = arith.constant 0.0 : f32
+    %w = bufferization.to_tensor %W restrict : memref<8x32xf32> to tensor<8x32xf32>
+    %et = tensor.empty() : tensor<32x8xf32>
+    %wt = linalg.transpose ins(%w : tensor<8x32xf32>) outs(%et : tensor<32x8xf32>) permutation = [1, 0]
+    scf.for %t = %begin to %end step %c48 {
+      %left = arith.subi %end, %t : index
+      %live = arith.minsi %left, %c48 : index
+      %x = ragged.tile_load %X[%t] live %live : memref<?x32xf32> -> tensor<48x32xf32>
+      %e = tensor.empty() : tensor<48x8xf32>
+      %z = linalg.fill ins(%zero : f32) outs(%e : tensor<48x8xf32>) -> tensor<48x8xf32>
+      %h = linalg.matmul ins(%x, %wt : tensor<48x32xf32>, tensor<32x8xf32>) outs(%z : tensor<48x8xf32>) -> tensor<48x8xf32>
+      ragged.tile_store %h, %Y[%t] live %live : tensor<48x8xf32>, memref<?x8xf32>
+    } {ragged.tile_loop}
+    return
+  }
+  ragged.schedule @f signature {args = [], checks = [], results = [], symbols = []} {
+    %x = ragged.buffer arg 0 : !ragged.buffer<64xf32>
+    %w = ragged.buffer arg 1 : !ragged.buffer<64x128xf32>
+    %y = ragged.buffer result 0 : !ragged.buffer<128xf32>
+    %u = ragged.buffer arg 2 : !ragged.buffer<32xf32>
+    %v = ragged.buffer arg 3 : !ragged.buffer<8x32xf32>
+    %s = ragged.buffer result 1 : !ragged.buffer<8xf32>
+    %n = ragged.table offsets <N> path [B]
+    ragged.launch @linear units groups row_table %n unit_table %n memrefs(%x, %w, %y : !ragged.buffer<64xf32>, !ragged.buffer<64x128xf32>, !ragged.buffer<128xf32>) {tile_rows = 48 : i64, flops_per_row = 2 : i64, bytes_per_row = 512 : i64, errors = ["bad"]}
+    ragged.launch @small units groups row_table %n unit_table %n memrefs(%u, %v, %s : !ragged.buffer<32xf32>, !ragged.buffer<8x32xf32>, !ragged.buffer<8xf32>) {tile_rows = 48 : i64, flops_per_row = 2 : i64, bytes_per_row = 512 : i64}
+  }
+}

@@ -200,7 +200,8 @@ LogicalResult Interpreter::run(Operation *op) {
             ragged::ReduceOp, ragged::NormalizeOp, ragged::GenericOp,
             ragged::TransposeOp, ragged::SliceOp, ragged::GatherOp,
             ragged::MaskedSelectOp, ragged::NestOp, ragged::UnnestOp,
-            arith::ConstantOp>([&](auto op) { return run(op); })
+            ragged::ScanOp, ragged::AccumulateOp, arith::ConstantOp>(
+          [&](auto op) { return run(op); })
       .Default([&](Operation *op) { return runElementwise(op); });
 }
 

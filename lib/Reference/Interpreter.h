@@ -81,6 +81,10 @@ private:
   Result run(ragged::NestOp op);
   Result run(ragged::UnnestOp op);
 
+  // ScanOps.cpp
+  Result run(ragged::ScanOp op);
+  Result run(ragged::AccumulateOp op);
+
   // What they share.
 
   const RaggedValue &get(mlir::Value value) const { return *values.at(value); }

@@ -61,6 +61,15 @@ public:
   mlir::Value addDense(mlir::Value buffer, llvm::ArrayRef<int64_t> shape,
                        mlir::Type elementType);
   mlir::Value getErrorRecord();
+  /// An extent over `path`, in an instance of it.
+  mlir::Value evaluate(mlir::OpBuilder &b, mlir::Location loc,
+                       ExtentAttr extent, llvm::ArrayRef<mlir::StringAttr> path,
+                       mlir::Value sample);
+  /// The instance of a prefix of `path` that `sample` belongs to.
+  mlir::Value getParent(mlir::OpBuilder &b, mlir::Location loc,
+                        llvm::ArrayRef<mlir::StringAttr> path,
+                        llvm::ArrayRef<mlir::StringAttr> prefix,
+                        mlir::Value sample);
   /// The total of an offsets table, as an index.
   mlir::Value getTotal(const TableKey &key);
   /// Number of a message of the launch, from 1 on.
@@ -152,6 +161,11 @@ struct EmittedKernel {
   int64_t flopsPerRow = 0, bytesPerRow = 0;
 };
 
+/// The launch of a kernel over all its units.
+void createLaunch(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef name,
+                  const EmittedKernel &emitted, UnitKind units, int64_t chunk,
+                  int64_t tileRows, ScheduleBuilder &schedule);
+
 /// Fills in what a row of the kernel costs.
 void countCosts(KernelOp kernel, EmittedKernel &emitted);
 
@@ -169,16 +183,6 @@ mlir::FailureOr<EmittedKernel>
 emitCombineFunction(mlir::OpBuilder &b, TileReduceOp reduce, KernelOp kernel,
                     llvm::StringRef name, ScheduleBuilder &schedule,
                     mlir::Value partials, mlir::Value output);
-
-/// Compacts the rows of each sample where the mask holds.
-mlir::FailureOr<EmittedKernel> emitSelectFunction(mlir::OpBuilder &b,
-                                                  MaskedSelectOp op,
-                                                  llvm::StringRef name,
-                                                  ScheduleBuilder &schedule);
-/// Counts the true entries of the mask of each sample.
-mlir::FailureOr<EmittedKernel>
-emitCountFunction(mlir::OpBuilder &b, MaskedSelectOp op, llvm::StringRef name,
-                  ScheduleBuilder &schedule, mlir::Value counts);
 
 /// Turns tensors of booleans in a kernel function into tensors of bytes.
 void storeBooleansAsBytes(mlir::func::FuncOp func);

@@ -78,6 +78,26 @@ Value KernelSignature::getTotal(const TableKey &key) {
   return value;
 }
 
+Value KernelSignature::evaluate(OpBuilder &b, Location at, ExtentAttr extent,
+                                ArrayRef<StringAttr> path, Value sample) {
+  IndexBuilder ib(b, at);
+  if (std::optional<int64_t> value = extent.getConstant())
+    return ib.constant(*value);
+  return ib.load(getTable(TableKey::makeExtent(extent, path)), sample);
+}
+
+Value KernelSignature::getParent(OpBuilder &b, Location at,
+                                 ArrayRef<StringAttr> path,
+                                 ArrayRef<StringAttr> prefix, Value sample) {
+  IndexBuilder ib(b, at);
+  if (prefix.empty())
+    return ib.constant(0);
+  for (size_t size = path.size(); size > prefix.size(); --size)
+    sample =
+        ib.load(getTable(TableKey::makeParent(path.take_front(size))), sample);
+  return sample;
+}
+
 int64_t KernelSignature::addError(StringRef message) {
   errors.push_back(message.str());
   return errors.size();

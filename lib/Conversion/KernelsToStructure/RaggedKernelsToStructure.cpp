@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ScheduleBuilder.h"
+#include "LoopKernel.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -13,6 +13,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "nested/Conversion/KernelsToStructure/Passes.h"
 #include "nested/Conversion/LoopsToLLVM/Passes.h"
 
@@ -28,6 +29,13 @@ using namespace nested::ragged;
 namespace {
 struct RaggedKernelsToStructure
     : nested::impl::RaggedKernelsToStructureBase<RaggedKernelsToStructure> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    RaggedKernelsToStructureBase::getDependentDialects(registry);
+    registry.addExtension(+[](MLIRContext *context, RaggedDialect *) {
+      registerSelectKernels(context);
+      registerScanKernels(context);
+    });
+  }
   void runOnOperation() override {
     SmallVector<func::FuncOp> entries;
     for (auto func : getOperation().getOps<func::FuncOp>())

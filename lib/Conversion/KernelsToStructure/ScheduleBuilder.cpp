@@ -7,7 +7,7 @@
 
 #include "ScheduleBuilder.h"
 
-#include "KernelFunction.h"
+#include "LoopKernel.h"
 
 #include "nested/Dialect/Ragged/Transforms/Passes.h"
 
@@ -119,10 +119,10 @@ void ScheduleBuilder::assignBuffers(Operation *op) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-namespace {
-void createLaunch(OpBuilder &b, Location loc, StringRef name,
-                  const EmittedKernel &emitted, UnitKind units, int64_t chunk,
-                  int64_t tileRows, ScheduleBuilder &schedule) {
+void nested::ragged::createLaunch(OpBuilder &b, Location loc, StringRef name,
+                                  const EmittedKernel &emitted, UnitKind units,
+                                  int64_t chunk, int64_t tileRows,
+                                  ScheduleBuilder &schedule) {
   Value rowTable = schedule.getTable(emitted.rowTable);
   Value unitTable =
       emitted.unitTable ? schedule.getTable(*emitted.unitTable) : Value();
@@ -131,7 +131,6 @@ void createLaunch(OpBuilder &b, Location loc, StringRef name,
                    unitTable, emitted.memrefs, emitted.scalars, tileRows,
                    emitted.flopsPerRow, emitted.bytesPerRow, emitted.errors);
 }
-} // namespace
 
 LogicalResult ScheduleBuilder::addKernel(KernelOp kernel) {
   if (kernel.getUnits() == UnitKind::Chunks)
@@ -202,28 +201,12 @@ void ScheduleBuilder::bindSymbol(Operation *op, Value counts,
                    makePathAttr(context, binding.path), upper, counts);
 }
 
-LogicalResult ScheduleBuilder::addMaskedSelect(MaskedSelectOp op) {
-  LogicalType mask = LogicalType::of(op.getMask());
-  OpBuilder module(schedule);
-  std::string name = (func.getName() + "_select" +
-                      Twine(llvm::range_size(schedule.getOps<BindOp>())))
+LogicalResult ScheduleBuilder::addLoopKernels(LoopKernelOpInterface op) {
+  std::string name = (func.getName() + "_" + op->getName().stripDialect() +
+                      Twine(numLoopOps++))
                          .str();
-  // One count per sample.
-  Value counts = createTemp(LogicalType(mask.path, {}, b.getI64Type()));
-  std::string countName = name + "_count";
-  FailureOr<EmittedKernel> count =
-      emitCountFunction(module, op, countName, *this, counts);
-  if (failed(count))
-    return failure();
-  createLaunch(b, op.getLoc(), countName, *count, UnitKind::Groups, 0, 1,
-               *this);
-  bindSymbol(op, counts, mask.getRowExtent());
-  assignBuffers(op);
-  FailureOr<EmittedKernel> select = emitSelectFunction(module, op, name, *this);
-  if (failed(select))
-    return failure();
-  createLaunch(b, op.getLoc(), name, *select, UnitKind::Groups, 0, 1, *this);
-  return success();
+  LoopKernelBuilder builder(*this, b, op, name);
+  return op.emitLoopKernels(builder);
 }
 
 LogicalResult ScheduleBuilder::addNest(NestOp op) {
@@ -362,8 +345,8 @@ LogicalResult ScheduleBuilder::addReturn(func::ReturnOp op) {
 LogicalResult ScheduleBuilder::addStep(Operation *op) {
   if (auto kernel = dyn_cast<KernelOp>(op))
     return addKernel(kernel);
-  if (auto select = dyn_cast<MaskedSelectOp>(op))
-    return addMaskedSelect(select);
+  if (auto loops = dyn_cast<LoopKernelOpInterface>(op))
+    return addLoopKernels(loops);
   if (auto nest = dyn_cast<NestOp>(op))
     return addNest(nest);
   if (auto unnest = dyn_cast<UnnestOp>(op)) {

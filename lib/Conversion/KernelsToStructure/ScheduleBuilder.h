@@ -60,14 +60,21 @@ public:
   mlir::memref::GlobalOp getConstant(mlir::DenseElementsAttr value,
                                      mlir::Location loc);
 
+  /// Memory with the rows of `type`.
+  mlir::Value createTemp(const LogicalType &type);
+  /// Memory for the results of an op.
+  void assignBuffers(mlir::Operation *op);
+  /// Binds the symbols that are fresh in the results of an op.
+  void bindSymbol(mlir::Operation *op, mlir::Value counts, ExtentAttr upper);
+  /// Where functions of kernels are added.
+  mlir::OpBuilder getModuleBuilder() { return mlir::OpBuilder(schedule); }
+
 private:
   mlir::DictionaryAttr buildSignature();
-  mlir::Value createTemp(const LogicalType &type);
-  void assignBuffers(mlir::Operation *op);
   mlir::LogicalResult addStep(mlir::Operation *op);
   mlir::LogicalResult addKernel(KernelOp kernel);
   mlir::LogicalResult addBatchKernel(KernelOp kernel);
-  mlir::LogicalResult addMaskedSelect(MaskedSelectOp op);
+  mlir::LogicalResult addLoopKernels(LoopKernelOpInterface op);
   mlir::LogicalResult addNest(NestOp op);
   mlir::LogicalResult addPack(PackOp op);
   mlir::LogicalResult addHostCall(mlir::Operation *op);
@@ -77,7 +84,6 @@ private:
   mlir::Value getDenseBuffer(mlir::Value value);
   mlir::DictionaryAttr getResultRows(mlir::Value value);
   mlir::LogicalResult addReturn(mlir::func::ReturnOp op);
-  void bindSymbol(mlir::Operation *op, mlir::Value counts, ExtentAttr upper);
 
   mlir::func::FuncOp func;
   mlir::MLIRContext *context;
@@ -87,6 +93,7 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
   /// Values that are arguments, or other names of their memory.
   llvm::DenseMap<mlir::Value, int64_t> arguments;
+  unsigned numLoopOps = 0;
 };
 
 /// Elements as they are stored: booleans as bytes.

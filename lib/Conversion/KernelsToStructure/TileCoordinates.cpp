@@ -118,23 +118,12 @@ std::optional<TableKey> TileCoordinates::getUnitTable() const {
 
 Value TileCoordinates::getParent(OpBuilder &b, ArrayRef<StringAttr> prefix,
                                  Value sample) {
-  IndexBuilder ib(b, loc);
-  if (prefix.empty())
-    return ib.constant(0);
-  for (size_t size = path.size(); size > prefix.size(); --size)
-    sample = ib.load(signature.getTable(
-                         TableKey::makeParent(ArrayRef(path).take_front(size))),
-                     sample);
-  return sample;
+  return signature.getParent(b, loc, path, prefix, sample);
 }
 
 Value TileCoordinates::evaluate(OpBuilder &b, ExtentAttr extent,
                                 ArrayRef<StringAttr> over, Value sample) {
-  IndexBuilder ib(b, loc);
-  if (std::optional<int64_t> value = extent.getConstant())
-    return ib.constant(*value);
-  return ib.load(signature.getTable(TableKey::makeExtent(extent, over)),
-                 sample);
+  return signature.evaluate(b, loc, extent, over, sample);
 }
 
 Value TileCoordinates::getExtent(OpBuilder &b, unsigned dim, Value sample) {

@@ -101,6 +101,12 @@ void TileToThreads::runOnOperation() {
   func::FuncOp function = getOperation();
   if (!function->hasAttr(kKernelAttr) || function.isExternal())
     return;
+  if (auto op = function->getAttrOfType<StringAttr>(kLoopKernelAttr)) {
+    function.emitError("'")
+        << op.getValue() << "' has no kernel for GPUs yet; expected target "
+        << "'cpu'";
+    return signalPassFailure();
+  }
   if (threads <= 0 || threads % kLanes != 0 || threads > 1024) {
     function.emitError("a block has a multiple of 32 threads, at most 1024, "
                        "but 'threads' is ")

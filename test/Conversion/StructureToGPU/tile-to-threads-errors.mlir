@@ -28,3 +28,11 @@ func.func @whole(%X: memref<?x4xf32>, %begin: index, %end: index) attributes {ra
   } {ragged.tile_loop}
   return
 }
+
+// -----
+
+// Loops over samples write, and read what they wrote: not for the threads of a block.
+// expected-error @below {{'ragged.sort' has no kernel for GPUs yet; expected target 'cpu'}}
+func.func @loops(%X: memref<?xf32>, %begin: index, %end: index) attributes {ragged.kernel, ragged.loop_kernel = "ragged.sort"} {
+  return
+}

@@ -22,6 +22,9 @@ def RaggedKernelsToStructure : Pass<"ragged-kernels-to-structure", "::mlir::Modu
     3. A fold over the batch becomes two launches: partial results of chunks of rows, then one pass
        over them (R8).
 
+    4. Every op with `LoopKernelOpInterface` (`masked_select`, `scan`, ...) adds the kernels that it is: functions of
+       the same form, but loops over samples, or over groups of them, instead of tile programs.
+
     Booleans are stored as bytes.
 
     Requires: the kernels phase. Guarantees: `--ragged-verify-structure`.
@@ -31,7 +34,7 @@ def RaggedKernelsToStructure : Pass<"ragged-kernels-to-structure", "::mlir::Modu
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-    "::mlir::tensor::TensorDialect", "::nested::ragged::RaggedDialect"
+    "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect", "::nested::ragged::RaggedDialect"
   ];
 }
 

@@ -19,6 +19,8 @@ namespace nested {
 /// Attributes and symbols of the contract between the phases; docs/Artifact.md,
 /// section 3, says what they mean at run time.
 inline constexpr llvm::StringLiteral kKernelAttr = "ragged.kernel";
+/// Of a kernel that only CPUs run: the name of the op that it is the kernel of.
+inline constexpr llvm::StringLiteral kLoopKernelAttr = "ragged.loop_kernel";
 inline constexpr llvm::StringLiteral kScratchBytesAttr = "ragged.scratch_bytes";
 inline constexpr llvm::StringLiteral kMayAliasAttr = "ragged.may_alias";
 inline constexpr llvm::StringLiteral kServicesAttr = "ragged.services";

@@ -77,6 +77,13 @@ mlir::Type getAccumulatorType(mlir::Type type);
 /// A number as an attribute of an int or float type.
 mlir::TypedAttr getNumberAttr(mlir::Type type, double value);
 
+/// Where a reduction of this kind starts: its identity.
+mlir::TypedAttr getIdentity(ReduceKind kind, mlir::Type type);
+/// The op that combines an element and an accumulator; of sum, mean, prod, max
+/// and min.
+mlir::Value combine(ReduceKind kind, mlir::OpBuilder &b, mlir::Location loc,
+                    mlir::Value element, mlir::Value accumulator);
+
 } // namespace nested::ragged
 
 #endif // NESTED_LIB_DIALECT_RAGGED_IR_GENERICBUILDER_H

@@ -101,8 +101,7 @@ FailureOr<SmallVector<Value>> LinearOp::generalize(RewriterBase &rewriter) {
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// Where a reduction of this kind starts: its identity.
-static TypedAttr getIdentity(ReduceKind kind, Type type) {
+TypedAttr nested::ragged::getIdentity(ReduceKind kind, Type type) {
   if (kind == ReduceKind::Sum || kind == ReduceKind::Mean)
     return getNumberAttr(type, 0);
   if (kind == ReduceKind::Prod)
@@ -119,8 +118,8 @@ static TypedAttr getIdentity(ReduceKind kind, Type type) {
   return IntegerAttr::get(type, isMax ? least : most);
 }
 
-static Value combine(ReduceKind kind, OpBuilder &b, Location loc, Value x,
-                     Value acc) {
+Value nested::ragged::combine(ReduceKind kind, OpBuilder &b, Location loc,
+                              Value x, Value acc) {
   bool isFloat = isa<FloatType>(x.getType());
   bool isBool = x.getType().isInteger(1);
   switch (kind) {

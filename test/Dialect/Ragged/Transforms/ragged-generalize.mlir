@@ -53,3 +53,18 @@ func.func @no_columns(%x: !ragged.tensor<[N, 0], f32>) -> !ragged.tensor<[N], f3
   %y = ragged.reduce sum %x dims [1] : !ragged.tensor<[N, 0], f32> -> !ragged.tensor<[N], f32>
   return %y : !ragged.tensor<[N], f32>
 }
+
+// -----
+
+// R6: a running sum of f32 is carried in f64; exclusive: what was carried before the step is shown.
+// CHECK-LABEL: func.func @accumulate(
+// CHECK: ragged.scan ins(%{{.*}}) dim 0 init [0.000000e+00] {
+// CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %[[SUM:.*]]: f64):
+// CHECK-NEXT: %[[WIDE:.*]] = arith.extf %[[X]]
+// CHECK-NEXT: %[[NEXT:.*]] = arith.addf %[[SUM]], %[[WIDE]] : f64
+// CHECK-NEXT: %[[SHOWN:.*]] = arith.truncf %[[SUM]]
+// CHECK-NEXT: ragged.yield %[[NEXT]], %[[SHOWN]] : f64, f32
+func.func @accumulate(%x: !ragged.tensor<[N, 8], f32>) -> !ragged.tensor<[N, 8], f32> {
+  %y = ragged.accumulate sum %x dim 0 exclusive : !ragged.tensor<[N, 8], f32>
+  return %y : !ragged.tensor<[N, 8], f32>
+}

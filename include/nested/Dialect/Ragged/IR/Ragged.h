@@ -36,6 +36,10 @@
 #define GET_TYPEDEF_CLASSES
 #include "nested/Dialect/Ragged/IR/RaggedTypes.h.inc"
 
+namespace nested::ragged {
+class LoopKernelBuilder;
+} // namespace nested::ragged
+
 #include "nested/Dialect/Ragged/IR/RaggedInterfaces.h.inc"
 
 #define GET_OP_CLASSES

@@ -90,6 +90,12 @@ def Ragged_ReduceKind : Ragged_Enum<"ReduceKind", "what a reduction computes", [
     I32EnumCase<"Prod", 4, "prod">]>;
 def Ragged_ReduceKindAttr : Ragged_EnumAttr<Ragged_ReduceKind, "reduce_kind">;
 
+def Ragged_AccumulateKind : Ragged_Enum<"AccumulateKind", "what a running reduction computes", [
+    I32EnumCase<"Sum", 0, "sum">, I32EnumCase<"Prod", 1, "prod">,
+    I32EnumCase<"Max", 2, "max">, I32EnumCase<"Min", 3, "min">,
+    I32EnumCase<"LogSumExp", 4, "logsumexp">]>;
+def Ragged_AccumulateKindAttr : Ragged_EnumAttr<Ragged_AccumulateKind, "accumulate_kind">;
+
 def Ragged_EmptyPolicy : Ragged_Enum<"EmptyPolicy",
     "what max and min of nothing are (R5)", [
     I32EnumCase<"Zero", 0, "zero">, I32EnumCase<"Identity", 1, "identity">]>;

@@ -61,4 +61,24 @@ def TileAccessOpInterface : OpInterface<"TileAccessOpInterface"> {
     "int64_t", "getBytesPerRow", (ins)>];
 }
 
+def LoopKernelOpInterface : OpInterface<"LoopKernelOpInterface"> {
+  let cppNamespace = "::nested::ragged";
+  let description = [{
+    An op of the `generic` and `kernels` phases that is no `ragged.generic` but one or several kernels of its
+    own: loops over groups (samples, or the runs of one dim), written in `scf`, `vector`, `memref` and `arith`. It is
+    a step by itself: `--ragged-form-kernels` fuses nothing with it.
+    `--ragged-kernels-to-structure` calls it. The implementations are external models beside that pass
+    (`LoopKernel.h` has what they are written with), so that the dialect knows nothing of loops.
+  }];
+  let methods = [InterfaceMethod<
+    "Add what the op is at run time to the schedule: memory of its results, temporaries, kernels and their "
+    "launches, symbols that it binds. Emits a diagnostic on failure.",
+    "::llvm::LogicalResult", "emitLoopKernels",
+    (ins "::nested::ragged::LoopKernelBuilder &":$builder)>,
+  InterfaceMethod<
+    "Whether the kernels work when all threads of a block run them and one of them writes: they read nothing "
+    "that they have written.",
+    "bool", "worksOnGPU", (ins), "", "return false;">];
+}
+
 #endif // NESTED_RAGGED_INTERFACES

@@ -1,0 +1,197 @@
+//===- LoopKernel.cpp - Kernels written as loops over units ---------------===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "LoopKernel.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "nested/Conversion/LoopsToLLVM/Passes.h"
+
+using namespace mlir;
+using namespace nested;
+using namespace nested::ragged;
+
+LoopUnits LoopUnits::makeInstances(const LogicalType &type) {
+  return {type.path, type.getRowExtent(),
+          extent::constant(type.getContext(), 1)};
+}
+
+DimSplit::DimSplit(const LogicalType &type, int64_t dim) {
+  MLIRContext *context = type.getContext();
+  const auto *position = llvm::find(type.order, dim);
+  auto product = [&](auto dims) {
+    SmallVector<ExtentAttr> extents;
+    for (int64_t d : dims)
+      extents.push_back(type.extents[d]);
+    return extent::product(context, extents);
+  };
+  outer = product(llvm::make_range(type.order.begin(), position));
+  length = type.extents[dim];
+  inner = product(llvm::make_range(position + 1, type.order.end()));
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+LoopKernel::LoopKernel(OpBuilder &module, Location loc, StringRef name,
+                       ScheduleBuilder &schedule, LoopUnits units)
+    : loc(loc), schedule(schedule), units(std::move(units)),
+      signature(module, loc, name, schedule) {}
+
+static int64_t countRowElements(const LogicalType &type) {
+  int64_t count = 1;
+  for (int64_t size : type.getRowShape())
+    count *= size;
+  return count;
+}
+
+/// An argument may have gaps; everything else is packed.
+Value LoopKernel::getFirstRows(Value value, const LogicalType &type) {
+  if (type.isDense())
+    return {};
+  std::optional<int64_t> arg =
+      value ? schedule.getArgument(value) : std::nullopt;
+  return signature.getTable(
+      arg ? TableKey::makeBase(*arg, type.path)
+          : TableKey::makeOffsets(type.getRowExtent(), type.path));
+}
+
+LoopOperand LoopKernel::addValue(Value value) {
+  LogicalType type = LogicalType::of(value);
+  Value memref =
+      signature.addBuffer(schedule.getBuffer(value), {}, type.elementType);
+  return {memref, type, getFirstRows(value, type), countRowElements(type)};
+}
+
+LoopOperand LoopKernel::addTemp(Value buffer, const LogicalType &type) {
+  Value memref = signature.addBuffer(buffer, {}, type.elementType);
+  return {memref, type, getFirstRows({}, type), countRowElements(type)};
+}
+
+Value LoopKernel::getFirst(OpBuilder &b, Location at,
+                           const LoopOperand &operand, Value sample) {
+  IndexBuilder ib(b, at);
+  if (!operand.firstRows)
+    return ib.constant(0);
+  sample = signature.getParent(b, at, units.path, operand.type.path, sample);
+  return ib.mul(ib.load(operand.firstRows, sample),
+                ib.constant(operand.rowElements));
+}
+
+Value LoopKernel::evaluate(OpBuilder &b, Location at, ExtentAttr extent,
+                           Value sample) {
+  return signature.evaluate(b, at, extent, units.path, sample);
+}
+
+Value LoopKernel::load(OpBuilder &b, Location loc, const LoopOperand &operand,
+                       Value index, int64_t width) {
+  Type type = operand.type.elementType;
+  Type stored = getStorageType(type);
+  Value value =
+      width ? vector::LoadOp::create(b, loc, VectorType::get({width}, stored),
+                                     operand.memref, index)
+                  .getResult()
+            : memref::LoadOp::create(b, loc, operand.memref, index).getResult();
+  if (stored == type)
+    return value;
+  Type bits = width ? Type(VectorType::get({width}, type)) : type;
+  return arith::TruncIOp::create(b, loc, bits, value);
+}
+
+void LoopKernel::store(OpBuilder &b, Location loc, Value value,
+                       const LoopOperand &operand, Value index) {
+  Type stored = getStorageType(operand.type.elementType);
+  auto vector = dyn_cast<VectorType>(value.getType());
+  if (stored != operand.type.elementType)
+    value = arith::ExtUIOp::create(
+        b, loc, vector ? Type(vector.clone(stored)) : stored, value);
+  if (vector)
+    vector::StoreOp::create(b, loc, value, operand.memref, index);
+  else
+    memref::StoreOp::create(b, loc, value, operand.memref, index);
+}
+
+int64_t LoopKernel::countBytes(ArrayRef<LoopOperand> operands) {
+  int64_t bytes = 0;
+  for (const LoopOperand &operand : operands)
+    bytes +=
+        operand.rowElements *
+        llvm::divideCeil(operand.type.elementType.getIntOrFloatBitWidth(), 8);
+  return bytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Units
+//===----------------------------------------------------------------------===//
+
+void LoopKernel::forUnits(UnitBody body) {
+  OpBuilder b(loc.getContext());
+  b.setInsertionPointToEnd(signature.getBody());
+  IndexBuilder ib(b, loc);
+  Value begin = signature.getBegin(), end = signature.getEnd();
+  Value one = ib.constant(1);
+  if (units.count.getConstant() == 1) {
+    scf::ForOp::create(
+        b, loc, begin, end, one, ValueRange(),
+        [&](OpBuilder &inner, Location l, Value sample, ValueRange) {
+          body(inner, l, sample, IndexBuilder(inner, l).constant(0));
+          scf::YieldOp::create(inner, l);
+        });
+    return;
+  }
+  // The samples that have units in [begin, end), each with its part of them.
+  Value table =
+      signature.getTable(TableKey::makeOffsets(units.count, units.path));
+  Value first = ib.search(table, begin);
+  Value last = ib.add(ib.search(table, ib.sub(end, one)), one);
+  scf::ForOp::create(
+      b, loc, first, last, one, ValueRange(),
+      [&](OpBuilder &outer, Location l, Value sample, ValueRange) {
+        IndexBuilder sb(outer, l);
+        Value offset = sb.load(table, sample);
+        Value from = sb.max(offset, begin);
+        Value to = sb.min(sb.load(table, sb.add(sample, one)), end);
+        scf::ForOp::create(
+            outer, l, from, to, one, ValueRange(),
+            [&](OpBuilder &inner, Location at, Value unit, ValueRange) {
+              body(inner, at, sample,
+                   IndexBuilder(inner, at).sub(unit, offset));
+              scf::YieldOp::create(inner, at);
+            });
+        scf::YieldOp::create(outer, l);
+      });
+}
+
+EmittedKernel LoopKernel::finish(const LoopCost &cost) {
+  signature.finish();
+  Builder b(loc.getContext());
+  EmittedKernel emitted;
+  emitted.memrefs = llvm::to_vector(signature.getMemrefOperands());
+  emitted.scalars = llvm::to_vector(signature.getScalarOperands());
+  emitted.rowTable = TableKey::makeOffsets(units.rows, units.path);
+  if (units.count.getConstant() != 1)
+    emitted.unitTable = TableKey::makeOffsets(units.count, units.path);
+  emitted.errors = signature.getErrors(b);
+  emitted.flopsPerRow = cost.flopsPerRow;
+  emitted.bytesPerRow = cost.bytesPerRow;
+  return emitted;
+}
+
+void LoopKernelBuilder::addKernel(StringRef suffix, const LoopUnits &units,
+                                  function_ref<LoopCost(LoopKernel &)> body) {
+  std::string full = (name + suffix).str();
+  OpBuilder module = schedule.getModuleBuilder();
+  LoopKernel kernel(module, op->getLoc(), full, schedule, units);
+  if (!cast<LoopKernelOpInterface>(op).worksOnGPU())
+    kernel.getSignature().getFunction()->setAttr(kLoopKernelAttr,
+                                                 op->getName().getIdentifier());
+  LoopCost cost = body(kernel);
+  createLaunch(b, op->getLoc(), full, kernel.finish(cost), UnitKind::Groups, 0,
+               1, schedule);
+}

@@ -1,0 +1,139 @@
+//===- LoopKernel.h - Kernels written as loops over units --------*- C++
+//-*-===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What implementations of LoopKernelOpInterface are written with. Words:
+//
+// * unit: what one call computes as a whole: a sample, or one index of the dims
+//   of a sample that are stored before the dim that an op works along;
+// * elements: the numbers of a value as one flat memref. Those of a sample are
+//   contiguous, also in an argument that has gaps between samples; so an
+//   element is first(sample) + its offset in packed order.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef NESTED_LIB_CONVERSION_KERNELSTOSTRUCTURE_LOOPKERNEL_H
+#define NESTED_LIB_CONVERSION_KERNELSTOSTRUCTURE_LOOPKERNEL_H
+
+#include "KernelFunction.h"
+
+namespace nested::ragged {
+
+/// The units of a kernel: in each instance of `path`, `count` many.
+struct LoopUnits {
+  llvm::SmallVector<mlir::StringAttr> path;
+  /// Rows of an instance: what work is cut by.
+  ExtentAttr rows;
+  /// 1: an instance is a unit.
+  ExtentAttr count;
+
+  /// An instance is a unit.
+  static LoopUnits makeInstances(const LogicalType &type);
+};
+
+/// How a dim splits a value in packed order: `outer` runs of `length` times
+/// `inner` elements.
+struct DimSplit {
+  ExtentAttr outer, length, inner;
+  DimSplit(const LogicalType &type, int64_t dim);
+};
+
+/// The elements of a value, as a kernel sees them.
+struct LoopOperand {
+  mlir::Value memref;
+  LogicalType type;
+  /// Table of first rows; null if there is one instance, which starts at 0.
+  mlir::Value firstRows;
+  /// Elements of a row.
+  int64_t rowElements = 1;
+};
+
+/// What the rows of a kernel cost; an estimate that grains are cut by.
+struct LoopCost {
+  int64_t flopsPerRow = 0, bytesPerRow = 0;
+};
+
+class LoopKernel {
+public:
+  LoopKernel(mlir::OpBuilder &module, mlir::Location loc, llvm::StringRef name,
+             ScheduleBuilder &schedule, LoopUnits units);
+
+  LoopOperand addValue(mlir::Value value);
+  /// A temporary with the rows of `type`.
+  LoopOperand addTemp(mlir::Value buffer, const LogicalType &type);
+
+  using UnitBody = llvm::function_ref<void(
+      mlir::OpBuilder &, mlir::Location, mlir::Value sample, mlir::Value unit)>;
+  /// The body of the kernel: a loop over its units. `unit` counts inside of the
+  /// sample; it is 0 where an instance is a unit.
+  void forUnits(UnitBody body);
+
+  /// First element of a sample of the units' path.
+  mlir::Value getFirst(mlir::OpBuilder &b, mlir::Location loc,
+                       const LoopOperand &operand, mlir::Value sample);
+  /// An extent over the path of the units, in a sample.
+  mlir::Value evaluate(mlir::OpBuilder &b, mlir::Location loc,
+                       ExtentAttr extent, mlir::Value sample);
+
+  /// One element, or a vector of consecutive ones if `width` is not 0.
+  /// Booleans are i1 here.
+  static mlir::Value load(mlir::OpBuilder &b, mlir::Location loc,
+                          const LoopOperand &operand, mlir::Value index,
+                          int64_t width = 0);
+  static void store(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
+                    const LoopOperand &operand, mlir::Value index);
+
+  /// What a row of `operands` reads or writes.
+  static int64_t countBytes(llvm::ArrayRef<LoopOperand> operands);
+
+  KernelSignature &getSignature() { return signature; }
+  EmittedKernel finish(const LoopCost &cost);
+
+private:
+  mlir::Value getFirstRows(mlir::Value value, const LogicalType &type);
+
+  mlir::Location loc;
+  ScheduleBuilder &schedule;
+  LoopUnits units;
+  KernelSignature signature;
+};
+
+/// What one op adds to the schedule.
+class LoopKernelBuilder {
+public:
+  LoopKernelBuilder(ScheduleBuilder &schedule, mlir::OpBuilder &b,
+                    mlir::Operation *op, llvm::StringRef name)
+      : schedule(schedule), b(b), op(op), name(name) {}
+
+  /// Memory for the results of the op. The extents of symbols that it binds
+  /// must have been bound.
+  void createResults() { schedule.assignBuffers(op); }
+  mlir::Value createTemp(const LogicalType &type) {
+    return schedule.createTemp(type);
+  }
+  /// Binds the symbols that are fresh in the results: one count per instance.
+  void bindSymbols(mlir::Value counts, ExtentAttr upper) {
+    schedule.bindSymbol(op, counts, upper);
+  }
+  /// Adds a kernel and its launch. `suffix` tells kernels of one op apart.
+  void addKernel(llvm::StringRef suffix, const LoopUnits &units,
+                 llvm::function_ref<LoopCost(LoopKernel &)> body);
+
+private:
+  ScheduleBuilder &schedule;
+  mlir::OpBuilder &b;
+  mlir::Operation *op;
+  std::string name;
+};
+
+/// The external models, a file per family of ops.
+void registerSelectKernels(mlir::MLIRContext *context);
+void registerScanKernels(mlir::MLIRContext *context);
+
+} // namespace nested::ragged
+
+#endif // NESTED_LIB_CONVERSION_KERNELSTOSTRUCTURE_LOOPKERNEL_H

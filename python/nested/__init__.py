@@ -41,6 +41,7 @@ from ._threads import get_num_threads, set_num_threads
 from ._tracer import Tracer
 from .functions import *  # noqa: F403
 from .interop import from_awkward, from_torch, to_awkward, to_torch
+from .ordered import *  # noqa: F403
 
 _install_operators()
 

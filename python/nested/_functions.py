@@ -37,7 +37,6 @@ _HINTS = {
     "linspace": "use nested.arange",
     "sort": "sorting is not supported yet",
     "argsort": "sorting is not supported yet",
-    "cumsum": "scans are not supported yet",
 }
 
 

@@ -353,6 +353,10 @@ def dispatch_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict)
         from ._functions import reduce_ufunc
 
         return reduce_ufunc(ufunc, inputs, kwargs)
+    if method == "accumulate":
+        from ._ordered import accumulate_ufunc
+
+        return accumulate_ufunc(ufunc, inputs, kwargs)
     if method != "__call__":
         raise at_user(TraceError(f"np.{ufunc.__name__}.{method} is not supported on traced values"))
     dtype = kwargs.pop("dtype", None)

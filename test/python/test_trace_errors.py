@@ -71,7 +71,7 @@ CASES = [
     (lambda x: x.reshape(3, -1), [X], nested.TraceError, ".reshape is not supported", "x.reshape"),
     (lambda x: np.fft.fft(x), [X], nested.TraceError, "np.fft", "np.fft.fft(x)"),
     (lambda x: np.add(x, 1, where=x > 0), [X], nested.TraceError, "where=", "np.add(x, 1, where="),
-    (lambda x: np.multiply.accumulate(x), [X], nested.TraceError, "multiply.accumulate", "np.mult"),
+    (lambda x: np.subtract.accumulate(x), [X], nested.TraceError, "subtract.accumulate", "np.subt"),
     (lambda x: np.sum(x, where=x > 0), [X], nested.TraceError, "np.sum: got an unexpected keyword",
      "np.sum(x, where="),
     (lambda x: np.gcd(x, x), [TOKENS], nested.TraceError, "np.gcd is not supported", "np.gcd(x, x)"),

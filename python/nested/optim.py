@@ -78,11 +78,11 @@ def sgd(momentum: float = 0.0, nesterov: bool = False, weight_decay: float = 0.0
     def init(params: Any) -> Any:
         return {"velocity": _zeros(params)} if momentum else {}
 
-    def decayed(g: Any, p: Any) -> Any:
+    def decayed(p: Any, g: Any) -> Any:
         return g + _like(weight_decay, p) * p if weight_decay else g
 
     def update(grads: Any, state: Any, params: Any, rate: Any) -> tuple[Any, Any]:
-        grads = _map(decayed, grads, params)
+        grads = _map(decayed, params, grads)
         if not momentum:
             return _map(lambda p, g: p - _like(rate, p) * g, params, grads), state
         velocity = _map(lambda v, g: _like(momentum, v) * v + g, state["velocity"], grads)
@@ -114,6 +114,7 @@ def adamw(
         return {"step": np.float32(0), "mean": _zeros(params), "square": _zeros(params)}
 
     def update(grads: Any, state: Any, params: Any, rate: Any) -> tuple[Any, Any]:
+        _map(lambda p, g: None, params, grads)  # nests that differ are found before use
         step = state["step"] + np.float32(1)
         mean = _map(lambda m, g: _like(b1, m) * m + _like(1 - b1, m) * g, state["mean"], grads)
         square = _map(

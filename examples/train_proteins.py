@@ -29,6 +29,8 @@ from nested import losses, nn, optim
 LETTERS = "ACDEFGHIKLMNPQRSTVWY"
 UNKNOWN, OUTSIDE = 20, 21
 WINDOW = 5  # residues that one position sees
+CENTRES = np.log(60) + np.log(6.5) / 11 * np.arange(12)  # of what the head sees of the length
+HIDE = 0.3  # of the residues, in training
 WIDTH, PAIR, HIDDEN = 32, 16, 32
 
 
@@ -47,8 +49,13 @@ def features(params, tokens):
 
 def logits(params, tokens):
     x = features(params, tokens)
-    pooled = nested.layer_norm(nested.mean(x, axis=0))
-    return nested.linear(pooled, params["head"]["w"], params["head"]["b"])
+    mean, most = nested.layer_norm(nested.mean(x, axis=0)), nested.layer_norm(nested.max(x, axis=0))
+    length = np.log(np.maximum(x.shape[0] * np.float32(1), 1))
+    near = np.exp(-((length - params["head"]["centres"]) ** 2) * 40)
+    head = params["head"]
+    return (
+        nested.linear(mean, head["mean"], head["b"]) + most @ head["most"] + near @ head["length"]
+    )
 
 
 def loss(params, tokens, label):
@@ -76,9 +83,20 @@ def initial(rng, classes):
         return (rng.standard_normal(shape) / np.sqrt(shape[0])).astype(np.float32)
 
     table = [0.3 * rng.standard_normal((22, WIDTH)).astype(np.float32) for _ in range(WINDOW)]
-    hidden = {"gate": weights(PAIR, HIDDEN), "up": weights(PAIR, HIDDEN), "down": weights(HIDDEN, PAIR)}
-    block = {"u": weights(WIDTH, PAIR), "v": weights(WIDTH, PAIR), "h": hidden, "g": weights(PAIR, WIDTH)}
-    head = {"w": weights(WIDTH, classes), "b": np.zeros(classes, np.float32)}
+    hidden = {
+        "gate": weights(PAIR, HIDDEN),
+        "up": weights(PAIR, HIDDEN),
+        "down": weights(HIDDEN, PAIR),
+    }
+    block = {
+        "u": weights(WIDTH, PAIR),
+        "v": weights(WIDTH, PAIR),
+        "h": hidden,
+        "g": weights(PAIR, WIDTH),
+    }
+    head = {"mean": weights(WIDTH, classes), "most": weights(WIDTH, classes), "b": np.zeros(classes, np.float32),
+            "length": np.zeros((len(CENTRES), classes), np.float32),
+            "centres": CENTRES.astype(np.float32)}  # fmt: skip
     return {"embed": table, "block": block, "head": head}
 
 
@@ -125,15 +143,22 @@ def split(records, rng):
     return [k for k in indices if group[k] not in held], [k for k in indices if group[k] in held]
 
 
-def tokens_of(sequence):
-    codes = [LETTERS.find(c) if c in LETTERS else UNKNOWN for c in sequence]
-    half = WINDOW // 2
-    padded = [OUTSIDE] * half + codes + [OUTSIDE] * half
-    return np.array([padded[k : k + WINDOW] for k in range(len(codes))], np.int64)
+def codes_of(sequence):
+    return np.array([LETTERS.find(c) if c in LETTERS else UNKNOWN for c in sequence], np.int64)
 
 
-def batch_of(data, chosen):
-    tokens = nested.from_list([data[k][0] for k in chosen])
+def windows_of(codes):
+    padded = np.pad(codes, WINDOW // 2, constant_values=OUTSIDE)
+    return np.stack([padded[k : k + len(codes)] for k in range(WINDOW)], axis=1)
+
+
+def batch_of(data, chosen, rng=None):
+    """Sequences and families. With rng a part of the residues is hidden, another one each time, so
+    that the model does not learn single sequences."""
+    sequences = [data[k][0] for k in chosen]
+    if rng is not None:
+        sequences = [np.where(rng.random(len(s)) < HIDE, UNKNOWN, s) for s in sequences]
+    tokens = nested.from_list([windows_of(s) for s in sequences])
     labels = nested.from_list([np.int64(data[k][1]) for k in chosen], ragged=())
     return tokens, labels
 
@@ -186,11 +211,13 @@ def main():
     records = read_families(options.data)
     families = sorted({family for _, family in records})
     train_rows, held_rows = split(records, np.random.default_rng(1))
-    data = [(tokens_of(s), families.index(f)) for s, f in records]
+    data = [(codes_of(s), families.index(f)) for s, f in records]
     train, held = [data[k] for k in train_rows], [data[k] for k in held_rows]
     lengths = [len(t) for t, _ in data]
-    print(f"{len(data)} domains of {len(families)} families, {min(lengths)} to {max(lengths)} residues: "
-          f"{len(train)} to train on, {len(held)} held out")
+    print(
+        f"{len(data)} domains of {len(families)} families, {min(lengths)} to {max(lengths)} residues: "
+        f"{len(train)} to train on, {len(held)} held out"
+    )
 
     params = initial(np.random.default_rng(options.seed), len(families))
     state = {"params": params, "optimizer": optimizer.init(params), "epoch": np.int64(0)}
@@ -199,14 +226,15 @@ def main():
     steps = -(-len(train) // options.batch)
     terminal = sys.stdout.isatty()
     for epoch in range(int(state["epoch"]), options.epochs):
-        order = np.random.default_rng([options.seed, epoch]).permutation(len(train))
+        rng = np.random.default_rng([options.seed, epoch])
+        order = rng.permutation(len(train))
         total, started, seen = 0.0, time.perf_counter(), 0
         for k in range(steps):
             chosen = order[k * options.batch : (k + 1) * options.batch]
             done = (epoch * steps + k) / (options.epochs * steps)
             rate = np.float32(options.rate * min(1, 10 * (done + 0.02)) * (1 - 0.95 * done))
             value, norm, state["params"], state["optimizer"] = step(
-                state["params"], state["optimizer"], *batch_of(train, chosen), rate
+                state["params"], state["optimizer"], *batch_of(train, chosen, rng), rate
             )
             total, seen = total + float(value) * len(chosen), seen + len(chosen)
             speed = seen / (time.perf_counter() - started)
@@ -224,8 +252,10 @@ def main():
     counts = np.bincount([label for _, label in train], minlength=len(families))
     majority = float(np.mean(labels == counts.argmax()))
     length = float(np.mean(np.array(by_length(train, held)) == labels))
-    print(f"held out: accuracy {model:.3f}, most frequent family {majority:.3f}, length only {length:.3f}; "
-          f"the step was compiled {step.compilations} times")
+    print(
+        f"held out: accuracy {model:.3f}, most frequent family {majority:.3f}, length only {length:.3f}; "
+        f"the step was compiled {step.compilations} times"
+    )
     return 0 if model > max(majority, length) else 1
 
 

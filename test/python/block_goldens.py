@@ -116,7 +116,10 @@ def summary(array):
     """The norm and two projections of an array."""
     flat = np.asarray(array, np.float64).ravel()
     rng = np.random.default_rng(flat.size)
-    return [float(np.linalg.norm(flat)), *(float(flat @ rng.standard_normal(flat.size)) for _ in "ab")]
+    return [
+        float(np.linalg.norm(flat)),
+        *(float(flat @ rng.standard_normal(flat.size)) for _ in "ab"),
+    ]
 
 
 def joined(parts):

@@ -75,7 +75,9 @@ def test_elementwise_losses(name, reduction, masked):
 
 
 def test_losses_of_single_entries_and_extremes():
-    none = nested.jit(lambda p, t: losses.mse(p, t, reduction="none"))(ragged(draw(1)), ragged(draw(2)))
+    none = nested.jit(lambda p, t: losses.mse(p, t, reduction="none"))(
+        ragged(draw(1)), ragged(draw(2))
+    )
     assert np.allclose(none[2], (draw(1)[2] - draw(2)[2]) ** 2)
     far = ragged([np.array([-1e4, 1e4, 0.0])])
     value, g = nested.value_and_grad(lambda x, t: losses.bce_with_logits(x, t))(far, far * 0 + 1)
@@ -103,6 +105,7 @@ def test_cross_entropy(smoothing, ignore):
         values.append(-(1 - smoothing) * picked - smoothing * logp.mean(-1))
         masks.append(k != -1)
     for reduction in ("entries", "samples", "sum"):
+
         def loss(z, k, reduction=reduction):
             return losses.cross_entropy(z, k, ignore, smoothing, reduction=reduction)
 
@@ -186,13 +189,18 @@ OPTIMISERS = {
 @pytest.mark.parametrize("name", OPTIMISERS)
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_optimisers(name, dtype):
-    optimizer, start = OPTIMISERS[name], np.random.default_rng(0).standard_normal((3, 2)).astype(dtype)
+    optimizer, start = (
+        OPTIMISERS[name],
+        np.random.default_rng(0).standard_normal((3, 2)).astype(dtype),
+    )
     state, params = optimizer.init({"w": start}), {"w": start}
 
     @nested.jit
     def step(params, state, x, rate):
         def loss(params, x):
-            return nested.batch.sum((x @ params["w"]) ** 2, axis=None) * np.float64(0.05).astype(dtype)
+            return nested.batch.sum((x @ params["w"]) ** 2, axis=None) * np.float64(0.05).astype(
+                dtype
+            )
 
         value, grads = nested.value_and_grad(loss)(params, x)
         return value, *optimizer.update(grads, state, params, rate)
@@ -220,12 +228,18 @@ def test_optimisers(name, dtype):
 def test_clipping():
     grads = {"a": np.array([3.0, 0.0]), "b": [np.array([[4.0]])]}
     clipped, norm = optim.clip_by_global_norm(grads, 1.0)
-    assert np.isclose(norm, 5) and np.allclose(clipped["a"], [0.6, 0]) and np.isclose(clipped["b"][0], 0.8)
+    assert (
+        np.isclose(norm, 5)
+        and np.allclose(clipped["a"], [0.6, 0])
+        and np.isclose(clipped["b"][0], 0.8)
+    )
     same, norm = optim.clip_by_global_norm(grads, 10.0)
     assert np.allclose(same["a"], grads["a"])
     zero, norm = optim.clip_by_global_norm({"a": np.zeros(2)}, 1.0)
     assert norm == 0 and (zero["a"] == 0).all()
-    both = nested.jit(lambda x, w: optim.clip_by_global_norm({"w": w, "s": nested.batch.sum(x, axis=0)}, 1.0))
+    both = nested.jit(
+        lambda x, w: optim.clip_by_global_norm({"w": w, "s": nested.batch.sum(x, axis=0)}, 1.0)
+    )
     clipped, norm = both(ragged(draw(1)), np.ones(4))
     assert np.isclose(optim.global_norm(clipped), 1)
 

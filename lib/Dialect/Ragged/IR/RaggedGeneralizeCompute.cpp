@@ -198,14 +198,16 @@ FailureOr<SmallVector<Value>> ReduceOp::generalize(RewriterBase &rewriter) {
     wide = rewriter.getF64Type();
   GenericBuilder builder(rewriter, getLoc());
 
-  Value input = getSource();
-  if (wide != elementType)
-    input = builder.convertFloat(input, wide);
-  Value result =
-      builder.reduce(input, getDims(), getBatch(), getIdentity(kind, wide),
-                     [&](OpBuilder &b, Location l, ValueRange x) {
-                       return combine(kind, b, l, x[0], x[1]);
-                     });
+  // Elements are widened where they are added: if they have to be stored, then
+  // as they are.
+  Value result = builder.reduce(
+      getSource(), getDims(), getBatch(), getIdentity(kind, wide),
+      [&](OpBuilder &b, Location l, ValueRange x) {
+        Value element = x[0];
+        if (wide != elementType)
+          element = arith::ExtFOp::create(b, l, wide, element);
+        return combine(kind, b, l, element, x[1]);
+      });
 
   // R5: mean divides by the count; max and min of nothing are what `empty`
   // says.

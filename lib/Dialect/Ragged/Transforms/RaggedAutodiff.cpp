@@ -136,6 +136,7 @@ void RaggedAutodiff::runOnOperation() {
   });
   if (requests.empty())
     return;
+  func->setAttr(kDifferentiatedAttr, UnitAttr::get(&getContext()));
   for (Operation &op :
        llvm::make_early_inc_range(llvm::reverse(func.getBody().front())))
     if (isOpTriviallyDead(&op))

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelPlan.h"
+#include "KernelRecompute.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -101,6 +102,8 @@ void RaggedFormKernels::runOnOperation() {
   FailureOr<std::vector<StepPlan>> steps = planKernels(func, fuse);
   if (failed(steps))
     return signalPassFailure();
+  if (func->hasAttr(kDifferentiatedAttr) && flopsPerByte > 0)
+    recomputeInKernels(*steps, flopsPerByte);
 
   // The steps, in order, before the terminator; what they replace is dead then.
   Block &block = func.getBody().front();

@@ -29,6 +29,11 @@ inline constexpr llvm::StringLiteral kChecksAttr = "ragged.checks";
 /// Argument and result attribute: the name in the signature.
 inline constexpr llvm::StringLiteral kNameAttr = "ragged.name";
 
+/// Function attribute: derivatives were taken in it, so that values of the
+/// forward computation are read long after.
+inline constexpr llvm::StringLiteral kDifferentiatedAttr =
+    "ragged.differentiated";
+
 /// An entry is a public function with a body.
 bool isEntry(mlir::FunctionOpInterface func);
 /// The entry check `lhs op rhs` as it is kept in `ragged.checks`.

@@ -207,9 +207,14 @@ def RaggedFormKernels : Pass<"ragged-form-kernels", "::mlir::func::FuncOp"> {
        a fold. Gathers and constants are loads: they are repeated in each kernel that reads them.
     3. Elementwise consumers of a fold's result that need nothing but extents are done where the
        fold ends.
-    4. The kernel's region is written as linalg on tiles.
+    4. Where derivatives were taken, what a kernel would read row by row from an earlier one is computed
+       again instead, from values of fewer rows and from values that are stored anyway, if that takes
+       at most `flops-per-byte` operations for each byte that is not moved. So a backward kernel makes the
+       pair-sized broadcasts, normalised values, gates and activations itself.
+    5. The kernel's region is written as linalg on tiles.
 
-    Each decision is a remark of category `ragged-fusion`: what was fused, and why not.
+    Each decision is a remark, of category `ragged-fusion` (what was fused, and why not) or
+    `ragged-recompute` (what is computed again, what is stored, with its bytes).
 
     Requires: the generic phase. Guarantees: the kernels phase.
 
@@ -217,7 +222,9 @@ def RaggedFormKernels : Pass<"ragged-form-kernels", "::mlir::func::FuncOp"> {
   }];
   let options = [
     Option<"fuse", "fuse", "bool", /*default=*/"true",
-           "Put more than one generic into a kernel">
+           "Put more than one generic into a kernel">,
+    Option<"flopsPerByte", "flops-per-byte", "int64_t", /*default=*/"128",
+           "Work that may replace a byte that a backward kernel would read from an earlier one; 0: store all">
   ];
   let dependentDialects = ["::nested::ragged::RaggedDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];

@@ -401,9 +401,22 @@ FailureOr<Value> KernelBuilder::emitLinalg(const GenericPlan &generic,
   }
   maps.push_back(outputMap);
   SmallVector<utils::IteratorType> iterators = {utils::IteratorType::parallel};
-  for (unsigned dim : inner)
-    iterators.push_back(op.isReduction(dim) ? utils::IteratorType::reduction
-                                            : utils::IteratorType::parallel);
+  for (unsigned k = 0; k < inner.size(); ++k)
+    iterators.push_back(outputMap.isFunctionOfDim(1 + k)
+                            ? utils::IteratorType::parallel
+                            : utils::IteratorType::reduction);
+  // linalg takes the extents of dims from operands.
+  if (combiner && !coverDims(maps)) {
+    SmallVector<int64_t> shape = {tileRows};
+    for (unsigned dim : inner)
+      shape.push_back(*op.getDims()[dim].getConstant());
+    FailureOr<Value> elements = emitLinalg(
+        generic, yielded, emptyTile(shape, yielded.getType()),
+        b.getMultiDimIdentityMap(shape.size()), /*combiner=*/nullptr);
+    if (failed(elements))
+      return failure();
+    return reduceElements(b, op, *elements, yielded, init, outputMap, combiner);
+  }
   auto fillBody = [&](OpBuilder &builder, Location l, ValueRange blockArgs) {
     IRMapping mapping;
     for (auto [i, value] : llvm::enumerate(op.getInputs()))

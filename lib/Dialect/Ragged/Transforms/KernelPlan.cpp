@@ -133,6 +133,11 @@ FailureOr<GenericPlan> nested::ragged::planGeneric(GenericOp op) {
     addDenseRowDim(op, plan);
   for (unsigned dim : plan.rowDims)
     plan.space.push_back(dims[dim]);
+  if (op.getBatchReduced() && op.getPathNames().size() > 1)
+    return op.emitOpError(
+               "does not support reducing the last component of the path ")
+           << formatPath(op.getPathNames())
+           << "; reduce over a path of one component";
   if (op.getBatchReduced() && plan.groups != 0)
     return op.emitOpError(
         "does not support keeping a ragged dim while reducing over "

@@ -111,6 +111,15 @@ mlir::LogicalResult buildKernel(mlir::RewriterBase &rewriter,
                                 mlir::Location loc, const KernelPlan &plan,
                                 llvm::StringRef name);
 
+/// Whether every loop is a dim of some operand, which linalg asks for.
+bool coverDims(llvm::ArrayRef<mlir::AffineMap> maps);
+/// The reduction of a generic, over its elements as a tile: what `combiner`
+/// makes of the accumulator and `element`, a value of its region.
+mlir::Value reduceElements(mlir::OpBuilder &builder, GenericOp op,
+                           mlir::Value elements, mlir::Value element,
+                           mlir::Value init, mlir::AffineMap outputMap,
+                           mlir::Operation *combiner);
+
 } // namespace nested::ragged
 
 #endif // NESTED_LIB_DIALECT_RAGGED_TRANSFORMS_KERNELPLAN_H

@@ -78,6 +78,50 @@ static void fold(GenericOp op, unsigned i, GenericOp move) {
   op.setOffsetsAttr(any ? ArrayAttr::get(context, lists) : ArrayAttr());
 }
 
+/// Whether input `i` of `op`, a gather, has to be made first. Of a part of it,
+/// every index must still be one of the table's; and dims that choose indices
+/// must come before the others in the result, so that they can be rows.
+static bool needsWholeGather(GenericOp op, unsigned i, GatherOp gather) {
+  if (!op.getInputOffsets(i).empty())
+    return true;
+  unsigned rank = LogicalType::of(gather.getIndices()).getRank();
+  llvm::SmallDenseSet<unsigned> chosen;
+  for (AffineExpr expr : op.getInputMap(i).getResults().take_front(rank))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      chosen.insert(dim.getPosition());
+  SmallVector<ExtentAttr> dims = op.getDims();
+  bool other = false;
+  for (int64_t logical : LogicalType::of(op.getResult(0)).order) {
+    unsigned dim = cast<AffineDimExpr>(op.getOutputMap(0).getResult(logical))
+                       .getPosition();
+    if (!chosen.contains(dim))
+      other |= dims[dim].isStatic();
+    else if (other)
+      return true;
+  }
+  return false;
+}
+
+/// A generic that is a copy of the value.
+static Value copy(Value value) {
+  OpBuilder b(value.getContext());
+  b.setInsertionPointAfterValue(value);
+  LogicalType type = LogicalType::of(value);
+  Location loc = value.getLoc();
+  Value init = EmptyOp::create(b, loc, value.getType());
+  SmallVector<StringRef> iterators(type.getRank(), "parallel");
+  AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
+  auto result = GenericOp::create(
+      b, loc, TypeRange{value.getType()}, ValueRange{value}, ValueRange{init},
+      makeExtentsAttr(b.getContext(), type.extents),
+      b.getStrArrayAttr(iterators), makePathAttr(b.getContext(), type.path),
+      b.getAffineMapArrayAttr({identity, identity}), ArrayAttr(), UnitAttr());
+  Block *body = b.createBlock(&result.getBody(), {},
+                              {type.elementType, type.elementType}, {loc, loc});
+  YieldOp::create(b, loc, ValueRange{body->getArgument(0)});
+  return result.getResult(0);
+}
+
 void RaggedFoldMoves::runOnOperation() {
   // In program order: the inputs of a move have been folded before it is.
   SmallVector<GenericOp> ops;
@@ -92,4 +136,10 @@ void RaggedFoldMoves::runOnOperation() {
   for (GenericOp op : llvm::reverse(ops))
     if (op->use_empty())
       op.erase();
+  getOperation().walk([&](GenericOp op) {
+    for (unsigned i = 0; i < op.getInputs().size(); ++i)
+      if (auto gather = op.getInputs()[i].getDefiningOp<GatherOp>())
+        if (needsWholeGather(op, i, gather))
+          op.getInputsMutable()[i].set(copy(gather));
+  });
 }

@@ -27,6 +27,11 @@ class Ragged_Op<string mnemonic, list<Trait> traits = []>
 class Ragged_PureOp<string mnemonic, list<Trait> traits = []>
     : Ragged_Op<mnemonic, traits # [Pure]>;
 
+// An op that binds a symbol whose lengths come from data. Types name the symbol without using
+// the op's result, so it must stay when nothing does.
+class Ragged_BindingOp<string mnemonic, list<Trait> traits = []>
+    : Ragged_Op<mnemonic, traits # [MemoryEffects<[MemWrite]>]>;
+
 // A named op of the tensor phase that is made of `ragged.generic`.
 class Ragged_NamedOp<string mnemonic, list<Trait> traits = []>
     : Ragged_PureOp<mnemonic, traits # [DeclareOpInterfaceMethods<GeneralizableOpInterface>]>;

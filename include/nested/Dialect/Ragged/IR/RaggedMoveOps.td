@@ -67,7 +67,7 @@ def Ragged_GatherOp : Ragged_Op<"gather", [MemoryEffects<[MemWrite]>, Ragged_Dif
   let hasVerifier = 1;
 }
 
-def Ragged_MaskedSelectOp : Ragged_PureOp<"masked_select"> {
+def Ragged_MaskedSelectOp : Ragged_BindingOp<"masked_select"> {
   let summary = "keeps the indices of one ragged dim where a mask holds; a symbol from data";
   let description = [{
     Dim 0 of `source` is ragged and the only ragged dim; the mask has that dim alone. The result's dim 0 is a
@@ -84,7 +84,7 @@ def Ragged_MaskedSelectOp : Ragged_PureOp<"masked_select"> {
   let hasVerifier = 1;
 }
 
-def Ragged_NestOp : Ragged_PureOp<"nest"> {
+def Ragged_NestOp : Ragged_BindingOp<"nest"> {
   let summary = "regroups a ragged axis into the path; nothing is copied";
   let description = [{
     `lengths` says, for each of the S groups of a sample, how many indices of dim 0 it has; they must add up to the

@@ -173,9 +173,10 @@ def RaggedFoldMoves : Pass<"ragged-fold-moves", "::mlir::func::FuncOp"> {
   let description = [{
     A generic that yields its input unchanged only says where elements come from. Its consumers
     read its input directly, through the composed map and the sum of the offsets. Moves that
-    are results of the function, or are used by an op that is not a generic, stay.
+    are results of the function, or are used by an op that is not a generic, stay. So does the
+    result of a gather of which a part is read: all of its indices are checked.
 
-    Guarantees: a generic's input is no move.
+    Guarantees: a generic's input is no move, but for the copy of a gather.
 
     (* example: test/Dialect/Ragged/Transforms/ragged-fold-moves.mlir *)
   }];

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What random programs found, by hand and small."""
+
+import numpy as np
+import pytest
+from oracle import Program, RunError, agree
+from oracle_programs import ragged_types
+
+
+def checked(text, args):
+    program = Program(ragged_types(text))
+    results = program.run(args, threads=2)
+    agree(results, program.interpret(args))
+    return [r.samples for r in results]
+
+
+LENGTHS = [3, 0, 50]
+X = [np.arange(n, dtype="f4") for n in LENGTHS]
+
+
+def test_sum_over_a_dim_that_only_a_constant_has():
+    """No operand of the kernel said how long it is."""
+    (sums,) = checked("""func.func @f(%x: <N>) -> <N> {
+  %c = ragged.fill -2.25 : f32 -> <N, 8>
+  %s = ragged.reduce sum %c dims [1] : <N, 8> -> <N>
+  return %s : <N> }""", [X])  # fmt: skip
+    assert sums[0].tolist() == [-18.0] * 3
+
+
+def test_sum_over_a_repeated_dim():
+    for dims, extents in (([1], "N, 8"), ([0], "8, N")):
+        kept = 1 - dims[0]
+        (sums, most) = checked(f"""func.func @f(%x: <N>) -> (<N>, <>) {{
+  %c = ragged.broadcast %x dims [{kept}] : <N> -> <{extents}>
+  %s = ragged.reduce sum %c dims {dims} : <{extents}> -> <N>
+  %m = ragged.reduce prod %c dims [0, 1] : <{extents}> -> <>
+  return %s, %m : <N>, <> }}""", [X])  # fmt: skip
+        assert sums[0].tolist() == [0, 8, 16] and most[1] == 1
+
+
+def test_symbol_of_a_selection_that_nothing_reads():
+    """The op that binds K has no user, but types name K."""
+    masks = [np.arange(n) % 2 == 0 for n in LENGTHS]
+    (counted,) = checked("""func.func @f(%x: <N>, %m: <N; i1>) -> <K; i64> {
+  %y = ragged.masked_select %x, %m : <N>, <N; i1> -> <K>
+  %i = ragged.iota dim 0 : <K; i64>
+  return %i : <K; i64> }""", [X, masks])  # fmt: skip
+    assert [len(c) for c in counted] == [2, 0, 25]
+
+
+def test_symbol_of_groups_that_nothing_reads():
+    counts = [np.array([1, 2]), np.array([], int), np.array([50])]
+    (counted,) = checked("""func.func @f(%x: <N>, %n: <S; i64>) -> <T; i64; path = [B, S]> {
+  %y = ragged.nest %x, %n : <N>, <S; i64> -> <T; f32; path = [B, S]>
+  %i = ragged.iota dim 0 : <T; i64; path = [B, S]>
+  return %i : <T; i64; path = [B, S]> }""", [X, counts])  # fmt: skip
+    assert [len(c) for c in counted] == [1, 2, 50]
+
+
+def test_part_of_a_gather():
+    """Of the table's columns, and with a dim in front of those that choose rows."""
+    rng = np.random.default_rng(1)
+    table = rng.standard_normal((5, 6)).astype("f4")
+    index = [rng.integers(0, 5, (n, 2)) for n in LENGTHS]
+    part, wide = checked("""func.func @f(%t: tensor<5x6xf32>, %i: <N, 2; i64>) -> (<N, 2, 3>, <N, 4, 2, 6>) {
+  %g = ragged.gather %t, %i : tensor<5x6xf32>, <N, 2; i64> -> <N, 2, 6>
+  %y = ragged.slice %g dim 2 start <:2> size <:3> : <N, 2, 6> -> <N, 2, 3>
+  %z = ragged.broadcast %g dims [0, 2, 3] : <N, 2, 6> -> <N, 4, 2, 6>
+  return %y, %z : <N, 2, 3>, <N, 4, 2, 6> }""", [table, index])  # fmt: skip
+    np.testing.assert_array_equal(part[2], table[index[2]][:, :, 2:5])
+    np.testing.assert_array_equal(wide[0], np.repeat(table[index[0]][:, None], 4, 1))
+
+
+def test_indices_that_are_sliced_away_are_checked():
+    text = """func.func @f(%t: tensor<5xf32>, %i: <N, 8; i64>) -> <N, 3> {
+  %g = ragged.gather %t, %i : tensor<5xf32>, <N, 8; i64> -> <N, 8>
+  %y = ragged.slice %g dim 1 start <:5> size <:3> : <N, 8> -> <N, 3>
+  return %y : <N, 3> }"""
+    program, index = Program(ragged_types(text)), np.zeros((4, 8), int)
+    index[1, 2] = 5
+    for run in (program.run, program.interpret):
+        with pytest.raises(RunError, match="index 5 is out of range"):
+            run([np.zeros(5), [index]])
+
+
+def test_batch_of_groups_is_refused_clearly():
+    text = """func.func @f(%x: <T; f32; path = [B, S]>) -> <> {
+  %z = ragged.fill 0.0 : f32 -> <>
+  %y = ragged.generic dims [T] iterators ["reduction"] path [B, S]
+      maps [affine_map<(a) -> (a)>, affine_map<(a) -> ()>] batch_reduced
+      ins(%x : <T; f32; path = [B, S]>) outs(%z : <>) {
+  ^bb0(%a: f32, %s: f32):
+    %q = arith.addf %s, %a : f32
+    ragged.yield %q : f32 } -> <>
+  return %y : <> }"""
+    with pytest.raises(AssertionError, match=r"does not support reducing the last component of the path \[B, S\]"):
+        Program(ragged_types(text))

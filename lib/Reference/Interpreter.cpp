@@ -8,6 +8,7 @@
 #include "Interpreter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -200,7 +201,8 @@ LogicalResult Interpreter::run(Operation *op) {
             ragged::ReduceOp, ragged::NormalizeOp, ragged::GenericOp,
             ragged::TransposeOp, ragged::SliceOp, ragged::GatherOp,
             ragged::MaskedSelectOp, ragged::NestOp, ragged::UnnestOp,
-            ragged::ScanOp, ragged::AccumulateOp, arith::ConstantOp>(
+            ragged::ScanOp, ragged::AccumulateOp, ragged::KernelOp,
+            arith::ConstantOp>(
           [&](auto op) { return run(op); })
       .Default([&](Operation *op) { return runElementwise(op); });
 }
@@ -323,6 +325,7 @@ func::FuncOp reference::findEntry(Operation *module, StringRef name) {
 }
 
 void reference::registerDialects(DialectRegistry &registry) {
-  registry.insert<arith::ArithDialect, func::FuncDialect, math::MathDialect,
-                  ragged::RaggedDialect, tensor::TensorDialect>();
+  registry.insert<arith::ArithDialect, func::FuncDialect, linalg::LinalgDialect,
+                  math::MathDialect, ragged::RaggedDialect,
+                  tensor::TensorDialect>();
 }

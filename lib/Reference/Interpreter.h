@@ -85,6 +85,10 @@ private:
   Result run(ragged::ScanOp op);
   Result run(ragged::AccumulateOp op);
 
+  // KernelOp.cpp
+  friend class KernelRun;
+  Result run(ragged::KernelOp op);
+
   // What they share.
 
   const RaggedValue &get(mlir::Value value) const { return *values.at(value); }

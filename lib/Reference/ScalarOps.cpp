@@ -214,6 +214,7 @@ static llvm::StringMap<ScalarFunction> makeTable() {
   };
 
   table["ragged.index"] = [](Call &c) { c.setI(c.coordinates[c.attribute]); };
+  table["linalg.index"] = table["ragged.index"];
 
   // Floats.
   arith("addf", [](Call &c) { c.setF(c.f(0) + c.f(1)); });

@@ -9,6 +9,7 @@
 #include "nested/Dialect/Ragged/IR/Ragged.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 using namespace mlir;
 using namespace nested;
@@ -92,6 +93,8 @@ LogicalResult ScalarProgram::add(Operation *op, ArrayRef<unsigned> operands,
     step.call.attribute = static_cast<int64_t>(compare.getPredicate());
   else if (auto index = dyn_cast<ragged::IndexOp>(op))
     step.call.attribute = index.getDim();
+  else if (auto index = dyn_cast<linalg::IndexOp>(op))
+    step.call.attribute = index.getDim();
   steps.push_back(std::move(step));
   return success();
 }
@@ -129,7 +132,7 @@ FailureOr<ScalarProgram> ScalarProgram::compile(
         return failure();
       operands.push_back(*position);
     }
-    if (isa<ragged::YieldOp>(op)) {
+    if (isa<ragged::YieldOp, linalg::YieldOp>(op)) {
       program.results.assign(operands.begin(), operands.end());
       continue;
     }

@@ -44,7 +44,7 @@ typedef struct nested_reference_options {
 typedef struct nested_reference_run_t nested_reference_run_t;
 
 /* Runs the entry called `entry` (null or "": the only one) of the program in
-   `text`, `length` bytes in the `tensor` or `generic` phase. Of the arguments,
+   `text`, `length` bytes in the `tensor`, `generic` or `kernels` phase. Of the arguments,
    flags, devices and donations are ignored. Lengths, partitions and values to
    be packed may be given as an artifact takes them: structure as ragged values
    without columns. `options` may be null. `*run` is

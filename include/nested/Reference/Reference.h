@@ -7,7 +7,8 @@
 //
 // Runs a program of the `tensor` or `generic` phase sample by sample with dense
 // loops: slow, simple, and the statement of what each op means. It shares no
-// code with the lowering, so that each can be tested against the other.
+// code with the lowering, so that each can be tested against the other. It also
+// runs the `kernels` phase, with rows that a kernel must not use poisoned.
 //
 // Numbers are computed in f64, or in the width of their integer type (they
 // wrap); results are rounded to their type once, at the end, unless asked
@@ -159,7 +160,7 @@ llvm::LogicalResult expandDerivatives(mlir::ModuleOp module);
 /// null, with a diagnostic, if there is none.
 mlir::func::FuncOp findEntry(mlir::Operation *module, llvm::StringRef name);
 
-/// The dialects of the two phases.
+/// The dialects of these phases.
 void registerDialects(mlir::DialectRegistry &registry);
 
 /// The name of an argument in messages: its `ragged.name`, or its number.

@@ -22,8 +22,8 @@ func.func @f(
   // CHECK-NEXT: [0] [1.5]
   // CHECK-NEXT: [1] [0, 0, 0]
   %b = ragged.reduce mean %x dims [0] : !ragged.tensor<[N, M], f32> -> !ragged.tensor<[M], f32>
-  // CHECK-NEXT: 2 :
-  // CHECK-NEXT: 2
+  // CHECK-NEXT: 2 : tensor<f32>
+  // CHECK-NEXT: {{^ *}}2
   %c = ragged.reduce max %x dims [0, 1] batch : !ragged.tensor<[N, M], f32> -> tensor<f32>
   // CHECK-NEXT: 3 :
   // CHECK-NEXT: [0] {{\[}}[5, 6], [1, 2]]

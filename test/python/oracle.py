@@ -202,8 +202,11 @@ def tables(address, count, size):
 class Program:
     """A compiled program, and its text for the interpreter."""
 
-    def __init__(self, text, target="cpu", **options):
-        status, self.artifact, diagnostics, _, _ = _core.compile(text, target, **options)
+    def __init__(self, text, target="cpu", compiled=None, **options):
+        """`compiled`: another form of the program, to be compiled in its place."""
+        status, self.artifact, diagnostics, _, _ = _core.compile(
+            text if compiled is None else compiled, target, **options
+        )
         assert status == 0, diagnostics
         self.text = text.encode()
         self.handle, self.entry = c_void_p(), c_void_p()
@@ -336,13 +339,17 @@ class Program:
             outcomes.append(Outcome(layout, values, lengths, inner))
         return outcomes
 
-    def interpret(self, args):
-        """The same by the reference interpreter; floats are f64."""
-        keep, run = [], c_void_p()
+    def interpret(self, args, rounded=False, phase=None):
+        """The same by the reference interpreter; floats are f64. If `rounded`, every value that the
+        program computes is one of its type. `phase`: what the program is in that phase."""
+        keep, run, text = [], c_void_p(), self.text
+        if phase:
+            status, text, diagnostics, *_ = _core.lower(text.decode(), phase)
+            assert status == 0, diagnostics
         records = self.records(args, keep=keep)
-        options = made(ReferenceOptions, flags=2)
+        options = made(ReferenceOptions, flags=3 if rounded else 2)
         status = REFERENCE.nested_reference_run(
-            self.text, ctypes.c_size_t(len(self.text)), None, records, c_int64(len(args)),
+            text, ctypes.c_size_t(len(text)), None, records, c_int64(len(args)),
             byref(options), byref(run))  # fmt: skip
         if status:
             raise RunError(REFERENCE.nested_reference_diagnostics(run).decode())

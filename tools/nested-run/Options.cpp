@@ -32,6 +32,8 @@ OPTIONS:
                          or not at all.
   --device cpu|reference Run the compiled code (default), or interpret the
                          program that the artifact carries.
+  --program FILE.mlir    With --device reference: interpret this form of the
+                         program instead, from the tensor to the kernels phase.
   --threads N            Threads to use (default: the processors it may use).
   --repeat N             Run N times and report the fastest and the median.
   --profile              Run and print where time goes, by step: time, GFLOP/s
@@ -84,6 +86,8 @@ public:
     }
     if (options.input.empty() && !options.help && !options.version)
       usage("no input file");
+    if (!options.program.empty() && !options.reference)
+      usage("--program is what --device reference interprets");
     if ((options.profile || !options.trace.empty()) && options.reference)
       usage("--profile and --trace time compiled code; the interpreter "
             "(--device reference) has no steps");
@@ -138,6 +142,8 @@ private:
       options.outputArrays = takeValue();
     else if (flag == "--device")
       parseDevice(takeValue());
+    else if (flag == "--program")
+      options.program = takeValue();
     else if (flag == "--threads")
       options.threads = takeInteger(1, 4096);
     else if (flag == "--repeat")

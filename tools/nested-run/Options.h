@@ -21,6 +21,7 @@ struct Options {
   std::map<std::string, std::vector<int64_t>> lengths; // By symbol.
   std::string inputArrays, outputArrays;               // .npz files.
   bool reference = false;
+  std::string program; // What to interpret in place of what the artifact has.
   int64_t threads = 0; // 0: all.
   int64_t repeat = 1;
   bool plan = false;

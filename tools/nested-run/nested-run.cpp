@@ -7,6 +7,7 @@
 
 #include "Arguments.h"
 #include "Failure.h"
+#include "Files.h"
 #include "Options.h"
 #include "Profile.h"
 #include "ReferenceDevice.h"
@@ -323,12 +324,18 @@ static void runTool(const Options &options) {
   std::vector<Result> results;
   if (options.reference) {
     size_t size;
-    const char *program = nested_artifact_program(artifact.get(), &size);
-    if (size == 0)
+    const char *carried = nested_artifact_program(artifact.get(), &size);
+    std::string program(carried ? carried : "", size), name = options.input;
+    if (!options.program.empty()) {
+      name = options.program;
+      File file(name, "rb", name);
+      program.resize(file.size());
+      file.read(0, program.data(), program.size());
+    } else if (size == 0) {
       fail(UserError, options.input + ": carries no program to interpret (it "
                                       "was compiled with --strip-ir)");
-    results = runReference(std::string(program, size), options.input, entry,
-                           args.data(), args.size());
+    }
+    results = runReference(program, name, entry, args.data(), args.size());
   } else {
     results = runCpu(options, entry, plan, args, profile);
     if (options.profile)

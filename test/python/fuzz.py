@@ -90,7 +90,9 @@ def mutate_text(rng):
         elif how == 4:
             names = [i for i, t in enumerate(tokens) if re.fullmatch(r"[A-Z]|[if]\d+|\w+", t)]
             same = [t for t in tokens if re.fullmatch(r"[%@]?\w+", t)]
-            tokens[rng.choice(names or [k])] = rng.choice(WORDS if rng.random() < 0.5 else same or WORDS)
+            tokens[rng.choice(names or [k])] = rng.choice(
+                WORDS if rng.random() < 0.5 else same or WORDS
+            )
         elif how == 5:
             other = TOKEN.findall(rng.choice(texts()))
             j = rng.randrange(len(other))
@@ -110,7 +112,9 @@ def fuzz_text(number, folder):
     program.write_text(mutate_text(rng), encoding="utf-8")
     if number % 3 == 2:
         return run("nested-reference", program, "--max-elements=1000000")[0]
-    return run("nested-compile", program, *(["--emit=loops"] if number % 3 else ["-o", "/dev/null"]))[0]
+    return run(
+        "nested-compile", program, *(["--emit=loops"] if number % 3 else ["-o", "/dev/null"])
+    )[0]
 
 
 # --- Artifacts --------------------------------------------------------------------------
@@ -274,7 +278,10 @@ def mutate_arrays(rng, given):
             a = a.reshape(rng.choice([(-1,), (1, *a.shape), (*a.shape, 1)]))
         elif how == 7:
             given[rng.choice(["arg0", "arg3"]) + ".base"] = np.array(
-                [rng.choice([0, 1, 2, 3, 5, -1, 2**40, 2**62]) for _ in range(rng.choice([2, 3, 3, 4]))]
+                [
+                    rng.choice([0, 1, 2, 3, 5, -1, 2**40, 2**62])
+                    for _ in range(rng.choice([2, 3, 3, 4]))
+                ]
             )
             continue
         elif how == 8:
@@ -307,7 +314,9 @@ def fuzz_arrays(number, folder):
     if wrong or code != 0:
         return wrong
     # What is taken gives what the interpreter gives.
-    wrong, code = run("nested-run", *common, "--device", "reference", "--output", folder / "reference.npz")
+    wrong, code = run(
+        "nested-run", *common, "--device", "reference", "--output", folder / "reference.npz"
+    )
     if wrong or code != 0:
         return wrong or "the interpreter refuses what the compiled program takes"
     with np.load(folder / "cpu.npz") as got, np.load(folder / "reference.npz") as want:
@@ -317,7 +326,12 @@ def fuzz_arrays(number, folder):
     return None
 
 
-KINDS = {"text": fuzz_text, "artifact": fuzz_artifact, "lengths": fuzz_lengths, "arrays": fuzz_arrays}
+KINDS = {
+    "text": fuzz_text,
+    "artifact": fuzz_artifact,
+    "lengths": fuzz_lengths,
+    "arrays": fuzz_arrays,
+}
 
 
 def attempt(kind, number):

@@ -85,7 +85,9 @@ real("-", *sys.argv[2:], input=source)
 """)  # fmt: skip
     run = bisect(tools=tools)
     assert run.returncode == 1, run.stderr
-    assert run.stdout.startswith("after the kernels phase (structure, loops, llvm, object): result 0")
+    assert run.stdout.startswith(
+        "after the kernels phase (structure, loops, llvm, object): result 0"
+    )
 
 
 def test_wrong_uses(bisect):

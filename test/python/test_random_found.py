@@ -93,5 +93,7 @@ def test_batch_of_groups_is_refused_clearly():
     %q = arith.addf %s, %a : f32
     ragged.yield %q : f32 } -> <>
   return %y : <> }"""
-    with pytest.raises(AssertionError, match=r"does not support reducing the last component of the path \[B, S\]"):
+    with pytest.raises(
+        AssertionError, match=r"does not support reducing the last component of the path \[B, S\]"
+    ):
         Program(ragged_types(text))

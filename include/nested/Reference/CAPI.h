@@ -44,12 +44,12 @@ typedef struct nested_reference_options {
 typedef struct nested_reference_run_t nested_reference_run_t;
 
 /* Runs the entry called `entry` (null or "": the only one) of the program in
-   `text`, `length` bytes in the `tensor`, `generic` or `kernels` phase. Of the arguments,
-   flags, devices and donations are ignored. Lengths, partitions and values to
-   be packed may be given as an artifact takes them: structure as ragged values
-   without columns. `options` may be null. `*run` is
-   always set: it holds the diagnostics even when the run failed. Returns
-   NESTED_OK, or NESTED_INVALID_ARGUMENT with the diagnostics as the message. */
+   `text`, `length` bytes in the `tensor`, `generic` or `kernels` phase. Of the
+   arguments, flags, devices and donations are ignored. Lengths, partitions and
+   values to be packed may be given as an artifact takes them: structure as
+   ragged values without columns. `options` may be null. `*run` is always set:
+   it holds the diagnostics even when the run failed. Returns NESTED_OK, or
+   NESTED_INVALID_ARGUMENT with the diagnostics as the message. */
 NESTED_API nested_status
 nested_reference_run(const char *text, size_t length, const char *entry,
                      const nested_argument *args, int64_t num_args,

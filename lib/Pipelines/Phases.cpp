@@ -151,6 +151,7 @@ void nested::buildToLLVM(OpPassManager &pm, const PhaseOptions &options) {
   if (GPUSpec::isGPU(options.target))
     return withGPUOptions(
         options, [&](const GPUOptions &gpu) { buildGPUToNVVM(pm, gpu); });
+  pm.addPass(createDefineArithmetic());
   // f16 and bf16 arithmetic is computed in f32 on every target; before math is
   // approximated, so that what it leaves is f32 or f64.
   arith::ArithEmulateUnsupportedFloatsOptions floats;

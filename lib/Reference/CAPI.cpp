@@ -87,7 +87,7 @@ static FailureOr<Argument> convertArgument(func::FuncOp func, unsigned index,
     type = attr.getValue();
   Argument argument;
   auto dtype = static_cast<DType>(given.dtype);
-  bool known = (given.dtype >= NESTED_I1 && given.dtype <= NESTED_I64) ||
+  bool known = (given.dtype >= NESTED_I1 && given.dtype <= NESTED_U8) ||
                (given.dtype >= NESTED_F16 && given.dtype <= NESTED_F64);
   if (!known)
     return func.emitError("argument '")

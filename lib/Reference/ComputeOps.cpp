@@ -53,7 +53,8 @@ LogicalResult Interpreter::run(ragged::FillOp op) {
     return failure();
   Number value = toNumber(op.getValue());
   for (Array &array : result->instances)
-    std::fill(array.data.begin(), array.data.end(), value);
+    std::fill(array.data.begin(), array.data.end(),
+              toElement(array.dtype, value));
   return set(op.getResult(), std::move(*result));
 }
 
@@ -138,10 +139,10 @@ LogicalResult Interpreter::run(ragged::MapOp op) {
     }
     for (Number &number : array.data) {
       for (auto [k, input] : llvm::enumerate(inputs))
-        program->argument(k) = input->data[walk.getOffset(k)];
-      if (failed(program->run(walk.getCoordinates(), where)))
-        return failure();
-      number = program->result(0);
+        program->argument(k) =
+            toScalar(input->dtype, input->data[walk.getOffset(k)]);
+      program->run(walk.getCoordinates());
+      number = toElement(array.dtype, program->result(0));
       walk.next();
     }
   }
@@ -212,8 +213,7 @@ LogicalResult Interpreter::runElementwise(Operation *op) {
         return op->emitError("operands have different shapes");
       program->argument(k) = array.data[array.shape.empty() ? 0 : i];
     }
-    if (failed(program->run({}, [] { return std::string("the call"); })))
-      return failure();
+    program->run({});
     for (auto [k, value] : llvm::enumerate(results))
       value.instances.front().data[i] = program->result(k);
   }

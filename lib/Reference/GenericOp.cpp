@@ -214,14 +214,14 @@ LogicalResult Interpreter::run(ragged::GenericOp op) {
         if (failed(place))
           return failure();
         places[k] = *place;
-        program->argument(k) = k < numInputs
-                                   ? inputs[k]->data[*place]
-                                   : outputs[k - numInputs]->data[*place];
+        const Array &array =
+            k < numInputs ? *inputs[k] : *outputs[k - numInputs];
+        program->argument(k) = toScalar(array.dtype, array.data[*place]);
       }
-      if (failed(program->run(walk.getCoordinates(), where)))
-        return failure();
+      program->run(walk.getCoordinates());
       for (unsigned k = 0; k < numOutputs; ++k)
-        outputs[k]->data[places[numInputs + k]] = program->result(k);
+        outputs[k]->data[places[numInputs + k]] =
+            toElement(outputs[k]->dtype, program->result(k));
     }
   }
   for (auto [result, value] : llvm::zip_equal(op.getResults(), results))

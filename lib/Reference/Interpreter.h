@@ -67,7 +67,12 @@ private:
 
   // Contractions.cpp
   Result run(ragged::LinearOp op);
+
+  // Reductions.cpp
   Result run(ragged::ReduceOp op);
+
+  // Normalizations.cpp
+  Result run(ragged::SoftmaxOp op);
   Result run(ragged::NormalizeOp op);
 
   // GenericOp.cpp

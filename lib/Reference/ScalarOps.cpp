@@ -120,36 +120,33 @@ static bool compareIntegers(const Call &c) {
 // Division, shifts, powers
 //===----------------------------------------------------------------------===//
 
+// R11 says what the dialects leave undefined: 0 for divisions by zero and for
+// bits that a shift moves out.
+
 /// Signed quotient and remainder, rounded to zero; wraps for the least number
-/// by -1, which the dialect leaves undefined.
+/// by -1.
 struct Quotient {
   int64_t quotient = 0, remainder = 0;
 };
-static Quotient divideSigned(Call &c) {
+static Quotient divideSigned(const Call &c) {
   int64_t lhs = c.s(0), rhs = c.s(1);
-  if (rhs == 0) {
-    c.error = "integer division by zero";
+  if (rhs == 0)
     return {};
-  }
   if (rhs == -1)
     return {static_cast<int64_t>(-static_cast<uint64_t>(lhs)), 0};
   return {lhs / rhs, lhs % rhs};
 }
 
-static uint64_t getDivisor(Call &c) {
-  uint64_t divisor = c.u(1);
-  if (divisor)
-    return divisor;
-  c.error = "integer division by zero";
-  return 1;
+/// Unsigned.
+static Quotient divide(const Call &c) {
+  uint64_t lhs = c.u(0), rhs = c.u(1);
+  if (rhs == 0)
+    return {};
+  return {static_cast<int64_t>(lhs / rhs), static_cast<int64_t>(lhs % rhs)};
 }
 
-static unsigned getShift(Call &c) {
-  uint64_t shift = c.u(1);
-  if (shift < getWidth(c.operandType))
-    return shift;
-  c.error = "shift by at least the width of the type";
-  return 0;
+static bool isShiftInside(const Call &c) {
+  return c.u(1) < getWidth(c.operandType);
 }
 
 static int64_t power(int64_t base, int64_t exponent) {
@@ -245,18 +242,22 @@ static llvm::StringMap<ScalarFunction> makeTable() {
     Quotient q = divideSigned(c);
     c.setI(q.quotient + (q.remainder && (q.remainder < 0) == (c.s(1) < 0)));
   });
-  arith("divui", [](Call &c) { c.setI(c.u(0) / getDivisor(c)); });
-  arith("remui", [](Call &c) { c.setI(c.u(0) % getDivisor(c)); });
+  arith("divui", [](Call &c) { c.setI(divide(c).quotient); });
+  arith("remui", [](Call &c) { c.setI(divide(c).remainder); });
   arith("ceildivui", [](Call &c) {
-    uint64_t divisor = getDivisor(c);
-    c.setI(c.u(0) / divisor + (c.u(0) % divisor != 0));
+    Quotient q = divide(c);
+    c.setI(q.quotient + (q.remainder != 0));
   });
   arith("andi", [](Call &c) { c.setI(c.u(0) & c.u(1)); });
   arith("ori", [](Call &c) { c.setI(c.u(0) | c.u(1)); });
   arith("xori", [](Call &c) { c.setI(c.u(0) ^ c.u(1)); });
-  arith("shli", [](Call &c) { c.setI(c.u(0) << getShift(c)); });
-  arith("shrui", [](Call &c) { c.setI(c.u(0) >> getShift(c)); });
-  arith("shrsi", [](Call &c) { c.setI(c.s(0) >> getShift(c)); });
+  arith("shli",
+        [](Call &c) { c.setI(isShiftInside(c) ? c.u(0) << c.u(1) : 0); });
+  arith("shrui",
+        [](Call &c) { c.setI(isShiftInside(c) ? c.u(0) >> c.u(1) : 0); });
+  arith("shrsi", [](Call &c) {
+    c.setI(isShiftInside(c) ? c.s(0) >> c.u(1) : -(c.s(0) < 0));
+  });
   arith("maxsi", [](Call &c) { c.setI(std::max(c.s(0), c.s(1))); });
   arith("minsi", [](Call &c) { c.setI(std::min(c.s(0), c.s(1))); });
   arith("maxui", [](Call &c) { c.setI(std::max(c.u(0), c.u(1))); });

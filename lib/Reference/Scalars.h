@@ -6,9 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // `arith` and `math` on one element. Floats are f64; integers are kept in their
-// width. A result that these dialects leave undefined (a division by zero, a
-// shift that is too far) is an error here, unless it is a conversion of a float
-// that does not fit: that saturates, and NaN becomes 0.
+// width. R11 says what these dialects leave undefined.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,8 +42,6 @@ struct ScalarCall {
   bool rounds = false;
   /// Coordinates of the current point of a generic.
   const int64_t *coordinates = nullptr;
-  /// Set when there is no result.
-  const char *error = nullptr;
 
   double f(unsigned k) const { return slots[operands[k]].f; }
   /// Signed; the set i1 is -1.
@@ -68,6 +64,18 @@ using ScalarFunction = void (*)(ScalarCall &call);
 /// Null if the interpreter does not know the op.
 ScalarFunction lookupScalarFunction(llvm::StringRef opName);
 
+/// Between an element and the scalar of a region, which has no sign.
+inline Number toScalar(DType dtype, Number element) {
+  if (dtype == DType::U8)
+    element.i = wrapTo(DType::I8, element.i);
+  return element;
+}
+inline Number toElement(DType dtype, Number scalar) {
+  if (dtype == DType::U8)
+    scalar.i = wrapTo(dtype, scalar.i);
+  return scalar;
+}
+
 /// A block of scalar ops, ready to be run many times.
 class ScalarProgram {
 public:
@@ -81,10 +89,8 @@ public:
                                                 bool roundEach);
 
   Number &argument(unsigned i) { return slots[i]; }
-  /// Fails with a diagnostic at the op without a result; `where` is added to
-  /// it.
-  mlir::LogicalResult run(llvm::ArrayRef<int64_t> coordinates,
-                          llvm::function_ref<std::string()> where);
+  /// At a point of a generic.
+  void run(llvm::ArrayRef<int64_t> coordinates);
   /// What the block yields, or the op's result.
   Number result(unsigned i) const { return slots[results[i]]; }
 
@@ -92,7 +98,6 @@ private:
   struct Step {
     ScalarFunction function;
     ScalarCall call;
-    mlir::Operation *op;
   };
   mlir::LogicalResult add(mlir::Operation *op,
                           llvm::ArrayRef<unsigned> operands, bool roundEach);

@@ -58,16 +58,16 @@ LogicalResult Interpreter::run(ragged::ScanOp op) {
       for (int64_t k = 0; k < length; ++k) {
         int64_t at = first + stride * (op.getReverse() ? length - 1 - k : k);
         for (auto [n, input] : llvm::enumerate(op.getInputs()))
-          program->argument(n) = get(input).instances[i].data[at];
+          program->argument(n) = toScalar(get(input).instances[i].dtype,
+                                          get(input).instances[i].data[at]);
         for (unsigned n = 0; n < numCarried; ++n)
           program->argument(numInputs + n) = carried[n];
-        if (failed(
-                program->run({}, [&] { return scope.describe(type.path, i); })))
-          return failure();
+        program->run({});
         for (unsigned n = 0; n < numCarried; ++n)
           carried[n] = program->result(n);
         for (auto [n, result] : llvm::enumerate(results))
-          result.instances[i].data[at] = program->result(numCarried + n);
+          result.instances[i].data[at] = toElement(
+              result.instances[i].dtype, program->result(numCarried + n));
       }
       return success();
     };

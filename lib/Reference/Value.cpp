@@ -25,6 +25,8 @@ using namespace nested::reference;
 std::optional<DType> reference::getDType(Type type) {
   if (type.isIndex())
     return DType::I64;
+  if (type.isUnsignedInteger(8))
+    return DType::U8;
   if (auto integer = dyn_cast<IntegerType>(type)) {
     switch (integer.getWidth()) {
     case 1:
@@ -58,6 +60,7 @@ int64_t reference::getSize(DType dtype) {
   switch (dtype) {
   case DType::I1:
   case DType::I8:
+  case DType::U8:
     return 1;
   case DType::I16:
   case DType::F16:
@@ -85,6 +88,8 @@ StringRef reference::getName(DType dtype) {
     return "i32";
   case DType::I64:
     return "i64";
+  case DType::U8:
+    return "u8";
   case DType::F16:
     return "f16";
   case DType::BF16:
@@ -127,6 +132,8 @@ int64_t reference::wrapTo(DType dtype, int64_t value) {
     return value & 1;
   case DType::I8:
     return static_cast<int8_t>(value);
+  case DType::U8:
+    return static_cast<uint8_t>(value);
   case DType::I16:
     return static_cast<int16_t>(value);
   case DType::I32:
@@ -151,6 +158,9 @@ Number reference::readNumber(DType dtype, const void *memory) {
     break;
   case DType::I8:
     number.i = read<int8_t>(memory);
+    break;
+  case DType::U8:
+    number.i = read<uint8_t>(memory);
     break;
   case DType::I16:
     number.i = read<int16_t>(memory);

@@ -39,9 +39,11 @@ from ._tensor import from_padded as _from_padded
 from ._tensor import from_values as _from_values
 from ._threads import get_num_threads, set_num_threads
 from ._tracer import Tracer
+from .elementwise import *  # noqa: F403
 from .functions import *  # noqa: F403
 from .interop import from_awkward, from_torch, to_awkward, to_torch
 from .ordered import *  # noqa: F403
+from .reductions import *  # noqa: F403
 
 _install_operators()
 

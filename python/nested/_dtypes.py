@@ -24,6 +24,7 @@ _NAMES = {
     np.dtype(np.int16): "i16",
     np.dtype(np.int32): "i32",
     np.dtype(np.int64): "i64",
+    np.dtype(np.uint8): "ui8",
     np.dtype(np.float16): "f16",
     np.dtype(np.float32): "f32",
     np.dtype(np.float64): "f64",
@@ -59,6 +60,11 @@ def name_of(dtype: np.dtype) -> str:
     return name
 
 
+def scalar_name(dtype: np.dtype) -> str:
+    """The name of a dtype in the regions of programs, whose integers have no sign: "i8" of uint8."""
+    return name_of(dtype).removeprefix("u")
+
+
 def storage_name(dtype: np.dtype) -> str:
     """As name_of, and also for unsigned dtypes, which arguments of an artifact may have."""
     for name, unsigned in _UNSIGNED.items():
@@ -87,8 +93,13 @@ def is_bool(dtype: np.dtype) -> bool:
 
 
 def is_int(dtype: np.dtype) -> bool:
-    """True for signed integers."""
-    return dtype.kind == "i"
+    """True for integers."""
+    return dtype.kind in "iu"
+
+
+def is_unsigned(dtype: np.dtype) -> bool:
+    """True for unsigned integers."""
+    return dtype.kind == "u"
 
 
 def literal(value: Any, dtype: np.dtype) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _dims
 from ._dims import Dim, Extent
-from ._dtypes import bfloat16, is_bool, is_float, is_int, literal, name_of
+from ._dtypes import bfloat16, is_bool, is_float, is_int, is_unsigned, literal, scalar_name
 from ._errors import ShapeError, TraceError, at_user, user_location
 from ._ir import Trace, Value, mismatch, quote, shape_text
 
@@ -39,35 +39,44 @@ class Body:
     def const(self, value: Any, dtype: np.dtype) -> str:
         if is_bool(dtype):
             return self.op(f"arith.constant {literal(value, dtype)}")
-        return self.op(f"arith.constant {literal(value, dtype)} : {name_of(dtype)}")
+        return self.op(f"arith.constant {literal(value, dtype)} : {scalar_name(dtype)}")
 
     def binary(self, op: str, a: str, b: str, dtype: np.dtype) -> str:
-        return self.op(f"{op} {a}, {b} : {name_of(dtype)}")
+        return self.op(f"{op} {a}, {b} : {scalar_name(dtype)}")
 
     def unary(self, op: str, a: str, dtype: np.dtype) -> str:
-        return self.op(f"{op} {a} : {name_of(dtype)}")
+        return self.op(f"{op} {a} : {scalar_name(dtype)}")
 
     def compare(self, predicate: str, a: str, b: str, dtype: np.dtype) -> str:
         op = "arith.cmpf" if is_float(dtype) else "arith.cmpi"
-        return self.op(f"{op} {predicate}, {a}, {b} : {name_of(dtype)}")
+        if is_unsigned(dtype) and predicate in ("slt", "sle", "sgt", "sge"):
+            predicate = "u" + predicate[1:]
+        return self.op(f"{op} {predicate}, {a}, {b} : {scalar_name(dtype)}")
 
     def select(self, condition: str, a: str, b: str, dtype: np.dtype) -> str:
-        return self.op(f"arith.select {condition}, {a}, {b} : {name_of(dtype)}")
+        return self.op(f"arith.select {condition}, {a}, {b} : {scalar_name(dtype)}")
 
     def convert(self, a: str, source: np.dtype, target: np.dtype) -> str:
         """NumPy's astype on one scalar."""
         if source == target:
             return a
-        types = f"{name_of(source)} to {name_of(target)}"
+        types = f"{scalar_name(source)} to {scalar_name(target)}"
         if is_bool(target):
             zero = self.const(0, source)
             return self.compare("une" if is_float(source) else "ne", a, zero, source)
         if is_bool(source):
             op = "arith.uitofp" if is_float(target) else "arith.extui"
         elif is_int(source) and is_int(target):
-            op = "arith.extsi" if source.itemsize < target.itemsize else "arith.trunci"
+            if source.itemsize == target.itemsize:  # the same bits
+                return a
+            extend = "arith.extui" if is_unsigned(source) else "arith.extsi"
+            op = extend if source.itemsize < target.itemsize else "arith.trunci"
         elif is_int(source):
-            op = "arith.sitofp"
+            op = "arith.uitofp" if is_unsigned(source) else "arith.sitofp"
+        elif is_unsigned(target):
+            # As NumPy: through a signed integer, so that negative numbers wrap.
+            wide = np.dtype(np.int64)
+            return self.convert(self.convert(a, source, wide), wide, target)
         elif is_int(target):
             op = "arith.fptosi"
         elif source.itemsize == target.itemsize:  # f16 and bf16
@@ -158,10 +167,10 @@ def elementwise(
             continue
         if id(operand) not in seen:
             seen[id(operand)] = f"%in{len(inputs)}"
-            block.append(f"{seen[id(operand)]}: {name_of(operand.dtype)} @loc")
+            block.append(f"{seen[id(operand)]}: {scalar_name(operand.dtype)} @loc")
             inputs.append(as_input(trace, operand, dims, batched))
         scalars.append(b.convert(seen[id(operand)], operand.dtype, dtype))
-    b.lines.append(f"ragged.yield {body(b, *scalars)} : {name_of(out_dtype)} @loc")
+    b.lines.append(f"ragged.yield {body(b, *scalars)} : {scalar_name(out_dtype)} @loc")
     types = ", ".join(v.type for v in inputs)
 
     def render(names: list[str], result: str) -> str:
@@ -202,7 +211,7 @@ def cast(trace: Trace, value: Value, dtype: np.dtype) -> Value:
 
 def full(trace: Trace, dims: Sequence[Extent], number: Any, dtype: np.dtype) -> Value:
     """One number everywhere; per sample if the shape has a ragged axis."""
-    text = literal(number, dtype) + ("" if is_bool(dtype) else f" : {name_of(dtype)}")
+    text = literal(number, dtype) + ("" if is_bool(dtype) else f" : {scalar_name(dtype)}")
     batched = any(isinstance(d, Dim) for d in dims)
     return trace.emit(lambda names, result: f"ragged.fill {text} -> {result}",
                       [], dims, dtype, batched)  # fmt: skip
@@ -226,9 +235,10 @@ def reduce(
     trace: Trace, kind: str, value: Value, axes: Sequence[int], batch: bool = False,
     empty: str = "zero",
 ) -> Value:  # fmt: skip
-    """sum, mean, max, min or prod over axes; with ``batch`` over the samples too."""
+    """A reduction over axes; with ``batch`` over the samples too."""
     value = trace.aligned(value)
-    if not axes and not batch:
+    index = kind in ("argmax", "argmin")
+    if not axes and not batch and not index:
         return value
     dims = [d for k, d in enumerate(value.dims) if k not in axes]
     if batch and any(isinstance(d, Dim) for d in dims):
@@ -247,7 +257,19 @@ def reduce(
     def render(names: list[str], result: str) -> str:
         return f"ragged.reduce {kind} {names[0]} {words} : {source} -> {result}"
 
-    return trace.emit(render, [value], dims, value.dtype, value.batched and not batch)
+    dtype = np.dtype(np.int64) if index else value.dtype
+    return trace.emit(render, [value], dims, dtype, value.batched and not batch)
+
+
+def softmax(trace: Trace, value: Value, axes: Sequence[int], log: bool) -> Value:
+    """softmax over axes, or its logarithm."""
+    value = trace.aligned(value)
+    source, words = value.type, f"dims {sorted(axes)}" + (" log" if log else "")
+
+    def render(names: list[str], result: str) -> str:
+        return f"ragged.softmax {names[0]} {words} : {source} -> {result}"
+
+    return trace.emit(render, [value], value.dims, value.dtype, value.batched)
 
 
 def transpose(trace: Trace, value: Value, permutation: Sequence[int]) -> Value:
@@ -342,13 +364,22 @@ def linear(trace: Trace, value: Value, weights: Value, bias: Value | None, symbo
 
 
 def normalize(
-    trace: Trace, value: Value, scale: Value | None, offset: Value | None, eps: float
-) -> Value:
-    """Layer normalisation over the last axis, static."""
+    trace: Trace, kind: str, value: Value, scale: Value | None, offset: Value | None, eps: float,
+    groups: int = 1,
+) -> Value:  # fmt: skip
+    """Normalisation: the last axis, which is static, is one row or holds the channels."""
     value = trace.aligned(value)
     if not value.dims or isinstance(value.dims[-1], Dim):
         raise at_user(
-            ShapeError(f"layer_norm of {shape_text(value.dims)}: its last axis must be static")
+            ShapeError(f"{kind}_norm of {shape_text(value.dims)}: its last axis must be static")
+        )
+    channels = value.dims[-1]
+    if groups < 1 or channels % groups:
+        raise at_user(
+            ShapeError(
+                f"{kind}_norm of {shape_text(value.dims)}: {groups} groups do not divide its "
+                f"{channels} channels"
+            )
         )
     operands, words, types = [value], "", ""
     for name, part in (("scale", scale), ("offset", offset)):
@@ -357,7 +388,7 @@ def normalize(
         if part.batched or part.dims != value.dims[-1:]:
             raise at_user(
                 ShapeError(
-                    f"layer_norm of {shape_text(value.dims)}: {name} has shape "
+                    f"{kind}_norm of {shape_text(value.dims)}: {name} has shape "
                     f"{shape_text(part.dims)}, expected ({value.dims[-1]},)"
                 )
             )
@@ -366,12 +397,13 @@ def normalize(
         words += f" {name} {{}}"
         types += f", {name} {part.type}"
     source = value.type
-    attributes = f"{{dims = 1 : i64, eps = {literal(eps, np.dtype('f8'))} : f64}}"
+    chosen = f"groups = {groups} : i64, " if kind == "group" else ""
+    attributes = f"{{{chosen}dims = 1 : i64, eps = {literal(eps, np.dtype('f8'))} : f64}}"
 
     def render(names: list[str], result: str) -> str:
         parts = words.format(*names[1:])
         return (
-            f"ragged.normalize layer {names[0]}{parts} {attributes} : {source}{types} -> {result}"
+            f"ragged.normalize {kind} {names[0]}{parts} {attributes} : {source}{types} -> {result}"
         )
 
     return trace.emit(render, operands, value.dims, value.dtype, value.batched)

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _dims, _emit
 from ._dims import Dim, Extent
-from ._dtypes import as_dtype, bfloat16, is_bool, is_float, is_int
+from ._dtypes import as_dtype, bfloat16, is_float, is_int
 from ._emit import Scalar
 from ._errors import ShapeError, TraceError, at_user
 from ._ir import shape_text
@@ -92,11 +92,14 @@ def axes_of(axis: Any, rank: int) -> list[int]:
 
 
 def reduction_dtype(kind: str, dtype: np.dtype) -> np.dtype:
-    """NumPy's dtype of a reduction."""
-    if kind == "mean" and not is_float(dtype):
+    """NumPy's dtype of a reduction, which is computed in it."""
+    if kind in ("mean", "logsumexp") and not is_float(dtype):
         return np.dtype(np.float64)
+    if kind in ("any", "all"):
+        return np.dtype(bool)
     if kind in ("sum", "prod") and not is_float(dtype):
-        return np.result_type(dtype, np.int64)
+        # Of uint8 too, where NumPy has uint64, which is no dtype of ours.
+        return np.dtype(np.int64)
     return dtype
 
 
@@ -104,7 +107,7 @@ def reduce(
     kind: str, x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False,
     batch: bool = False, empty: str = "zero",
 ) -> Tracer:  # fmt: skip
-    """sum, mean, max, min or prod over axes, with ``batch`` over the samples too."""
+    """A reduction over axes, with ``batch`` over the samples too."""
     x = as_tracer(x)
     trace, value = x._trace, value_of(x)
     axes = axes_of(axis, x.ndim)
@@ -117,11 +120,7 @@ def reduce(
         raise at_user(TraceError(
             f"nested.batch.{kind}: {shape_text(x.shape)} is shared, it has no samples"
         ))  # fmt: skip
-    narrow = is_bool(target) and kind in ("max", "min")
-    value = _emit.cast(trace, value, np.dtype(np.int64) if narrow else target)
-    result = _emit.reduce(trace, kind, value, axes, batch, empty)
-    if narrow:
-        result = _emit.cast(trace, result, target)
+    result = _emit.reduce(trace, kind, _emit.cast(trace, value, target), axes, batch, empty)
     if keepdims and axes:
         kept = [k for k in range(x.ndim) if k not in axes]
         dims = [1 if k in axes else value.dims[k] for k in range(x.ndim)]
@@ -137,10 +136,10 @@ def _reduction(kind: str, *functions: Any) -> None:
             raise unsupported(f"np.{kind}(..., out=)")
         return reduce(kind, a, axis, dtype, keepdims is True)
 
-    def extreme(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Tracer:
+    def plain(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Tracer:
         return traced(a, axis, None, out, keepdims)
 
-    implements(*functions, method=kind)(extreme if kind in ("max", "min") else traced)
+    implements(*functions, method=kind)(traced if kind in ("sum", "mean", "prod") else plain)
 
 
 _reduction("sum", np.sum)
@@ -148,31 +147,32 @@ _reduction("mean", np.mean)
 _reduction("prod", np.prod)
 _reduction("max", np.max, np.amax)
 _reduction("min", np.min, np.amin)
-
-
-@implements(np.any, method="any")
-def any_(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Tracer:
-    count = reduce("sum", as_tracer(a).astype(bool), axis, keepdims=keepdims is True)
-    return count > 0
-
-
-@implements(np.all, method="all")
-def all_(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Tracer:
-    count = reduce("sum", ~as_tracer(a).astype(bool), axis, keepdims=keepdims is True)
-    return count == 0
+_reduction("any", np.any)
+_reduction("all", np.all)
+_reduction("argmax", np.argmax)
+_reduction("argmin", np.argmin)
 
 
 @implements(np.var, method="var")
 def var(
-    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: int = 0,
-    keepdims: Any = False,
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0,
+    keepdims: Any = False, *, mean: Any = None, correction: Any = None,
 ) -> Tracer:  # fmt: skip
-    if ddof != 0:
-        raise unsupported("np.var(..., ddof=)")
+    if out is not None or mean is not None:
+        raise unsupported("np.var(..., out=, mean=)")
+    ddof = ddof if correction is None else correction
     x = as_tracer(a)
     x = x.astype(dtype or reduction_dtype("mean", x.dtype))
     centred = x - reduce("mean", x, axis, keepdims=True)
-    return reduce("mean", centred * centred, axis, keepdims=keepdims is True)
+    if ddof == 0:
+        return reduce("mean", centred * centred, axis, keepdims=keepdims is True)
+    total = reduce("sum", centred * centred, axis, keepdims=keepdims is True)
+    count: Any = 1
+    for k in axes_of(axis, x.ndim):
+        count = count * x.shape[k]
+    # R5: of nothing 0; of fewer than ddof elements NaN or infinity, as in NumPy.
+    freedom = apply(np.maximum, [as_tracer(count, x._trace).astype(x.dtype) - ddof, 0])
+    return where(as_tracer(count, x._trace) == 0, 0.0, total / freedom)
 
 
 @implements(np.std, method="std")
@@ -182,7 +182,8 @@ def std(a: Any, *args: Any, **kwargs: Any) -> Tracer:
 
 def reduce_ufunc(ufunc: Any, inputs: Sequence[Any], kwargs: dict) -> Tracer:
     """``np.add.reduce(x, axis=0)`` and the like."""
-    kinds = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
+    kinds = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min",
+             "logical_and": "all", "logical_or": "any", "logaddexp": "logsumexp"}  # fmt: skip
     kind = kinds.get(ufunc.__name__)
     known = {k: v for k, v in kwargs.items() if k in ("axis", "dtype", "keepdims")}
     if kind is None or any(v is not None for k, v in kwargs.items() if k not in known):
@@ -249,13 +250,23 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Tracer:
     return Tracer(trace, _emit.linear(trace, value_of(x), value_of(w), b, "@"))
 
 
-def layer_norm(x: Any, scale: Any = None, offset: Any = None, eps: float = 1e-5) -> Tracer:
+def softmax(x: Any, axis: Any = -1, log: bool = False) -> Tracer:
+    x = as_tracer(x)
+    value = _emit.cast(x._trace, value_of(x), reduction_dtype("mean", x.dtype))
+    axes = axes_of(axis, x.ndim)
+    return Tracer(x._trace, _emit.softmax(x._trace, value, axes, log) if axes else value)
+
+
+def normalize(
+    kind: str, x: Any, scale: Any = None, offset: Any = None, eps: float = 1e-5, groups: int = 1
+) -> Tracer:
+    """layer, rms, group or instance normalisation."""
     trace = trace_of([x, scale, offset])
     x = as_tracer(x, trace)
     if not is_float(x.dtype):
-        raise at_user(TraceError(f"layer_norm of {x.dtype}: expected a floating-point dtype"))
+        raise at_user(TraceError(f"{kind}_norm of {x.dtype}: expected a floating-point dtype"))
     parts = [None if p is None else value_of(as_tracer(p, trace)) for p in (scale, offset)]
-    return Tracer(trace, _emit.normalize(trace, value_of(x), *parts, float(eps)))
+    return Tracer(trace, _emit.normalize(trace, kind, value_of(x), *parts, float(eps), groups))
 
 
 # ---------------------------------------------------------------------------
@@ -271,10 +282,11 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Tracer:
     operands = [lift(trace, o) for o in (condition, x, y)]
     strong = [o.dtype for o, weak in operands[1:] if weak is None]
     samples = {"int": 0, "float": 0.0}
-    if bfloat16 is not None and bfloat16 in strong and len(strong) == 1:
-        dtype = bfloat16
+    weak = [samples[w] for _, w in operands[1:] if w]
+    if bfloat16 is not None and strong and np.result_type(*strong) == bfloat16:
+        dtype = bfloat16  # beside which Python's numbers are not weak for NumPy
     else:
-        dtype = np.result_type(*strong, *(samples[w] for _, w in operands[1:] if w))
+        dtype = np.result_type(*strong, *weak)
     truth = np.dtype(bool)
     values = [o for o, _ in operands]
     return Tracer(trace, _emit.elementwise(
@@ -295,13 +307,6 @@ def clip(
     if high is not None:
         result = apply(np.minimum, [result, high])
     return result
-
-
-@implements(np.round, np.around, method="round")
-def round_(a: Any, decimals: int = 0, out: Any = None) -> Any:
-    if decimals != 0:
-        raise unsupported("np.round to decimals")
-    return apply(np.rint, [a]) if is_float(as_tracer(a).dtype) else a
 
 
 @implements(np.transpose, np.permute_dims)

@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 
-from . import _dims, _emit, _ufuncs
+from . import _dims, _emit, _special, _ufuncs  # noqa: F401
 from ._dims import Dim, Extent
 from ._dtypes import as_dtype, bfloat16, is_float, is_int, name_of
 from ._emit import Scalar
@@ -212,7 +212,7 @@ class Tracer:
 OPERATORS = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide,
     "floordiv": np.floor_divide, "mod": np.remainder, "pow": np.power, "and": np.bitwise_and,
-    "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift,
+    "or": np.bitwise_or, "xor": np.bitwise_xor, "divmod": np.divmod, "lshift": np.left_shift,
     "rshift": np.right_shift, "matmul": np.matmul,
 }  # fmt: skip
 COMPARISONS = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal,
@@ -380,6 +380,8 @@ def apply(ufunc: Any, inputs: Sequence[Any], operator: bool = False) -> Tracer:
         return getattr(_dims, name)(*inputs)
     trace = trace_of(inputs)
     symbol = _ufuncs.SYMBOLS.get(name, f"and, in np.{name},")
+    if ufunc.nout == 2 and f"{name}.0" in _ufuncs.BODIES:
+        return _pair(ufunc, trace, symbol, inputs)
     if name not in _ufuncs.BODIES:
         raise unsupported(f"np.{name}")
     if name == "power" and isinstance(inputs[0], Tracer):
@@ -400,6 +402,19 @@ def apply(ufunc: Any, inputs: Sequence[Any], operator: bool = False) -> Tracer:
     return Tracer(trace, value)
 
 
+def _pair(ufunc: Any, trace: Trace, symbol: str, inputs: Sequence[Any]) -> Any:
+    """The two results of divmod and modf."""
+    dtypes, operands, _ = resolve(ufunc, trace, inputs)
+    ins, outs = dtypes[: ufunc.nin], dtypes[ufunc.nin :]
+
+    def result(k: int) -> Tracer:
+        body = _ufuncs.BODIES[f"{ufunc.__name__}.{k}"]
+        return Tracer(trace, _emit.elementwise(trace, symbol, operands, ins, outs[k],
+                                               lambda b, *s: body(b, ins[0], *s)))  # fmt: skip
+
+    return result(0), result(1)
+
+
 def resolve(ufunc: Any, trace: Trace, inputs: Sequence[Any]) -> tuple:
     """Loop dtypes by NumPy's promotion, the operands, and the kind if all are weak."""
     lifted = [lift(trace, x) for x in inputs]
@@ -413,7 +428,7 @@ def resolve(ufunc: Any, trace: Trace, inputs: Sequence[Any]) -> tuple:
         else:
             given.append({"int": int, "float": float}[weak])
     try:
-        dtypes = ufunc.resolve_dtypes((*given, None))
+        dtypes = ufunc.resolve_dtypes((*given, *[None] * ufunc.nout))
     except TypeError as error:
         names = ", ".join(str(o.dtype) for o, _ in lifted)
         raise at_user(

@@ -12,7 +12,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from ._dtypes import is_bool, is_float
+from ._dtypes import is_bool, is_float, is_unsigned
 from ._emit import Body
 
 BODIES: dict[str, Callable] = {}
@@ -36,11 +36,19 @@ def body(*names: str) -> Callable:
     return register
 
 
+_UNSIGNED = {
+    "arith.maxsi": "arith.maxui", "arith.minsi": "arith.minui", "arith.remsi": "arith.remui",
+    "arith.shrsi": "arith.shrui",
+}  # fmt: skip
+
+
 def _arithmetic(name: str, floating: str, integer: str, boolean: str | None = None) -> None:
     def write(b: Body, dtype: np.dtype, x: str, y: str) -> str:
         op = floating if is_float(dtype) else integer
         if is_bool(dtype) and boolean:
             op = boolean
+        elif is_unsigned(dtype):
+            op = _UNSIGNED.get(op, op)
         return b.binary(op, x, y, dtype)
 
     BODIES[name] = write
@@ -116,7 +124,7 @@ def _positive(b: Body, dtype: np.dtype, x: str) -> str:
 
 @body("absolute", "fabs")
 def _absolute(b: Body, dtype: np.dtype, x: str) -> str:
-    if is_bool(dtype):
+    if is_bool(dtype) or is_unsigned(dtype):
         return x
     return b.unary("math.absf" if is_float(dtype) else "math.absi", x, dtype)
 
@@ -128,18 +136,21 @@ def _square(b: Body, dtype: np.dtype, x: str) -> str:
 
 @body("reciprocal")
 def _reciprocal(b: Body, dtype: np.dtype, x: str) -> str:
-    op = "arith.divf" if is_float(dtype) else "arith.divsi"
-    return b.binary(op, b.const(1, dtype), x, dtype)
+    op = "arith.divui" if is_unsigned(dtype) else "arith.divsi"
+    return b.binary("arith.divf" if is_float(dtype) else op, b.const(1, dtype), x, dtype)
 
 
 @body("sign")
 def _sign(b: Body, dtype: np.dtype, x: str) -> str:
-    zero, one, minus = b.const(0, dtype), b.const(1, dtype), b.const(-1, dtype)
+    zero, one = b.const(0, dtype), b.const(1, dtype)
+    if is_unsigned(dtype):
+        return b.select(b.compare("ne", x, zero, dtype), one, zero, dtype)
+    minus = b.const(-1, dtype)
     more, less = ("ogt", "olt") if is_float(dtype) else ("sgt", "slt")
     positive = b.compare(more, x, zero, dtype)
     negative = b.compare(less, x, zero, dtype)
-    # Zero and NaN are their own signs.
-    return b.select(positive, one, b.select(negative, minus, x, dtype), dtype)
+    sign = b.select(positive, one, b.select(negative, minus, zero, dtype), dtype)
+    return b.select(b.compare("uno", x, x, dtype), x, sign, dtype) if is_float(dtype) else sign
 
 
 @body("isnan")
@@ -163,7 +174,8 @@ def _isfinite(b: Body, dtype: np.dtype, x: str) -> str:
 
 @body("invert")
 def _invert(b: Body, dtype: np.dtype, x: str) -> str:
-    return b.binary("arith.xori", x, b.const(True if is_bool(dtype) else -1, dtype), dtype)
+    ones = True if is_bool(dtype) else 255 if is_unsigned(dtype) else -1
+    return b.binary("arith.xori", x, b.const(ones, dtype), dtype)
 
 
 def _truth(b: Body, dtype: np.dtype, x: str) -> str:
@@ -189,29 +201,46 @@ _logical("logical_xor", "arith.xori")
 
 @body("remainder")
 def _remainder(b: Body, dtype: np.dtype, x: str, y: str) -> str:
-    """The sign is that of the divisor, as in Python."""
-    zero = b.const(0, dtype)
+    """The sign is that of the divisor, as in Python; also that of zero."""
+    if is_unsigned(dtype):
+        return b.binary("arith.remui", x, y, dtype)
+    zero, truth = b.const(0, dtype), np.dtype(bool)
     if is_float(dtype):
         rest = b.binary("arith.remf", x, y, dtype)
-        ne, lt = "one", "olt"
+        ne, lt = "une", "olt"
     else:
         rest = b.binary("arith.remsi", x, y, dtype)
         ne, lt = "ne", "slt"
-    truth = np.dtype(bool)
     signs = b.binary("arith.xori", b.compare(lt, rest, zero, dtype),
                      b.compare(lt, y, zero, dtype), truth)  # fmt: skip
-    wrong = b.binary("arith.andi", signs, b.compare(ne, rest, zero, dtype), truth)
-    return b.select(wrong, BODIES["add"](b, dtype, rest, y), rest, dtype)
+    nonzero = b.compare(ne, rest, zero, dtype)
+    wrong = b.binary("arith.andi", signs, nonzero, truth)
+    moved = b.select(wrong, BODIES["add"](b, dtype, rest, y), rest, dtype)
+    if not is_float(dtype):
+        return moved
+    return b.select(nonzero, moved, b.binary("math.copysign", zero, y, dtype), dtype)
 
 
 @body("floor_divide")
 def _floor_divide(b: Body, dtype: np.dtype, x: str, y: str) -> str:
+    """The floor of the exact quotient. By zero: of integers 0, of floats x / y."""
     if not is_float(dtype):
-        return b.binary("arith.floordivsi", x, y, dtype)
-    # The quotient of what remains after the modulo is whole up to rounding.
-    quotient = b.binary("arith.divf", b.binary("arith.subf", x, _remainder(b, dtype, x, y), dtype),
-                        y, dtype)  # fmt: skip
-    return b.unary("math.roundeven", quotient, dtype)
+        op = "arith.divui" if is_unsigned(dtype) else "arith.floordivsi"
+        return b.binary(op, x, y, dtype)
+    zero, one, truth = b.const(0, dtype), b.const(1, dtype), np.dtype(bool)
+    rest = b.binary("arith.remf", x, y, dtype)
+    # What the remainder leaves is a multiple of y, up to rounding.
+    quotient = b.binary("arith.divf", b.binary("arith.subf", x, rest, dtype), y, dtype)
+    signs = b.binary("arith.xori", b.compare("olt", rest, zero, dtype),
+                     b.compare("olt", y, zero, dtype), truth)  # fmt: skip
+    below = b.binary("arith.andi", signs, b.compare("une", rest, zero, dtype), truth)
+    quotient = b.select(below, b.binary("arith.subf", quotient, one, dtype), quotient, dtype)
+    whole = b.unary("math.roundeven", quotient, dtype)
+    ratio = b.binary("arith.divf", x, y, dtype)
+    # A quotient of zero has a sign.
+    whole = b.select(b.compare("oeq", whole, zero, dtype),
+                     b.binary("math.copysign", zero, ratio, dtype), whole, dtype)  # fmt: skip
+    return b.select(b.compare("oeq", y, zero, dtype), ratio, whole, dtype)
 
 
 @body("power", "float_power")
@@ -219,25 +248,9 @@ def _power(b: Body, dtype: np.dtype, x: str, y: str) -> str:
     return b.binary("math.powf" if is_float(dtype) else "math.ipowi", x, y, dtype)
 
 
-@body("logaddexp")
-def _logaddexp(b: Body, dtype: np.dtype, x: str, y: str) -> str:
-    distance = b.unary("math.absf", b.binary("arith.subf", x, y, dtype), dtype)
-    tail = b.unary("math.log1p", b.unary("math.exp", b.unary("arith.negf", distance, dtype), dtype),
-                   dtype)  # fmt: skip
-    total = b.binary("arith.addf", b.binary("arith.maximumf", x, y, dtype), tail, dtype)
-    return b.select(b.compare("oeq", x, y, dtype),
-                    b.binary("arith.addf", x, b.const(math.log(2), dtype), dtype),
-                    total, dtype)  # fmt: skip
-
-
 @body("rsqrt")
 def _rsqrt(b: Body, dtype: np.dtype, x: str) -> str:
     return b.unary("math.rsqrt", x, dtype)
-
-
-@body("erf")
-def _erf(b: Body, dtype: np.dtype, x: str) -> str:
-    return b.unary("math.erf", x, dtype)
 
 
 @body("sigmoid")

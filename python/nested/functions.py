@@ -7,6 +7,7 @@ mean 0, product 1, any false, all true; max and min give 0, or their identity on
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, Callable
 
@@ -23,19 +24,27 @@ _UFUNCS = """add subtract multiply divide true_divide floor_divide remainder pow
 absolute sign square sqrt reciprocal exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos
 arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh floor ceil trunc rint maximum minimum fmax fmin
 equal not_equal less less_equal greater greater_equal logical_and logical_or logical_not logical_xor
-bitwise_and bitwise_or bitwise_xor invert isnan isinf isfinite logaddexp matmul cbrt copysign""".split()
+bitwise_and bitwise_or bitwise_xor invert isnan isinf isfinite logaddexp matmul cbrt copysign signbit hypot nextafter
+logaddexp2 left_shift right_shift fmod float_power fabs heaviside deg2rad rad2deg degrees radians divmod
+modf""".split()
 _ARRAY = """where clip round transpose swapaxes moveaxis expand_dims squeeze take broadcast_to
-zeros_like ones_like full_like astype permute_dims matrix_transpose dot""".split()
+zeros_like ones_like full_like astype permute_dims matrix_transpose dot nan_to_num
+isclose isin fix""".split()
 
 for _name in _UFUNCS + _ARRAY:
     globals()[_name] = getattr(np, _name)
 # The array API's names.
 abs = np.absolute
 pow = np.power
-remainder = mod = np.remainder
+mod = np.remainder
+acos, acosh, asin, asinh = np.arccos, np.arccosh, np.arcsin, np.arcsinh
+atan, atan2, atanh = np.arctan, np.arctan2, np.arctanh
+bitwise_left_shift, bitwise_right_shift = np.left_shift, np.right_shift
+bitwise_invert = np.invert
 
-__all__ = [*_UFUNCS, *_ARRAY, "abs", "pow", "mod", "sum", "mean", "max", "min", "prod", "any", "all",
-           "var", "std", "layer_norm", "softmax", "rsqrt", "erf", "zeros", "ones", "full", "arange",
+__all__ = [*_UFUNCS, *_ARRAY, "abs", "pow", "mod", "acos", "acosh", "asin", "asinh", "atan", "atan2",
+           "atanh", "bitwise_left_shift", "bitwise_right_shift", "bitwise_invert", "sum", "mean", "max", "min", "prod", "any", "all",
+           "var", "std", "layer_norm", "rsqrt", "erf", "zeros", "ones", "full", "arange",
            "linear"]  # fmt: skip
 
 
@@ -96,7 +105,7 @@ empty="identity" inf (the largest integer).""",
 
 @public
 def any(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Whether one entry is true, over axes (None: all). Of nothing: false."""
+    """Whether one entry is true (not zero; NaN is true), over axes (None: all). Of nothing: false."""
     return np.any(x, axis=axis, keepdims=keepdims)
 
 
@@ -107,17 +116,20 @@ def all(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 @public
-def var(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Variance over axes (None: all), two-pass. Of nothing: 0."""
+def var(x: Any, axis: Any = None, keepdims: bool = False, correction: float = 0) -> Any:
+    """Variance over axes (None: all), two-pass. Of nothing: 0. The squares are divided by the
+    number of entries less ``correction``."""
     if is_traced(x):
-        return _functions.var(x, axis, keepdims=keepdims)
-    return empty_as_zero("mean", np.var, _plain(x), axis, keepdims)
+        return _functions.var(x, axis, keepdims=keepdims, ddof=correction)
+    with np.errstate(all="ignore"):
+        function = functools.partial(np.var, ddof=correction)
+        return empty_as_zero("mean", function, _plain(x), axis, keepdims)
 
 
 @public
-def std(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """Standard deviation over axes (None: all). Of nothing: 0."""
-    return np.sqrt(var(x, axis, keepdims))
+def std(x: Any, axis: Any = None, keepdims: bool = False, correction: float = 0) -> Any:
+    """Standard deviation over axes (None: all). Of nothing: 0. See var."""
+    return np.sqrt(var(x, axis, keepdims, correction))
 
 
 @public
@@ -125,7 +137,7 @@ def layer_norm(x: Any, scale: Any = None, offset: Any = None, eps: float = 1e-5)
     """``(x - mean) / sqrt(variance + eps) * scale + offset`` over the last axis, which is
     static. scale, offset: shared, of the size of that axis. Floating-point dtypes."""
     if builtin_any(is_traced(v) for v in (x, scale, offset)):
-        return _functions.layer_norm(x, scale, offset, eps)
+        return _functions.normalize("layer", x, scale, offset, eps)
     x = _plain(x)
     centred = x - np.mean(x, axis=-1, keepdims=True)
     result = centred / np.sqrt(
@@ -134,13 +146,6 @@ def layer_norm(x: Any, scale: Any = None, offset: Any = None, eps: float = 1e-5)
     if scale is not None:
         result = result * scale
     return result if offset is None else result + offset
-
-
-@public
-def softmax(x: Any, axis: int = -1) -> Any:
-    """``exp(x) / sum(exp(x))`` along one axis, shifted by its largest entry. Over nothing: nothing."""
-    shifted = np.exp(x - max(x, axis=axis, keepdims=True))
-    return shifted / sum(shifted, axis=axis, keepdims=True)
 
 
 @public

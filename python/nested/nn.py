@@ -3,53 +3,20 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Mapping
 
-import numpy as np
-
+from . import activations, nn_losses, norms
 from ._eager import enable
 from ._errors import public
-from ._tracer import float_function, is_traced
-from .functions import erf, layer_norm, linear, softmax
+from .activations import *  # noqa: F403
+from .activations import relu, silu
+from .functions import layer_norm, linear
+from .nn_losses import *  # noqa: F403
+from .norms import *  # noqa: F403
+from .reductions import log_softmax, softmax
 
-__all__ = ["relu", "sigmoid", "silu", "gelu", "softmax", "layer_norm", "linear", "swiglu", "mlp"]
-
-
-@public
-def relu(x: Any) -> Any:
-    """The larger of x and 0."""
-    return np.maximum(x, 0)
-
-
-@public
-def sigmoid(x: Any) -> Any:
-    """``1 / (1 + exp(-x))``"""
-    return float_function("sigmoid", x) if is_traced(x) else _sigmoid(np.asarray(x))
-
-
-def _sigmoid(x: np.ndarray) -> np.ndarray:
-    with np.errstate(over="ignore"):
-        return 1 / (1 + np.exp(-x))
-
-
-@public
-def silu(x: Any) -> Any:
-    """``x * sigmoid(x)``"""
-    return float_function("silu", x) if is_traced(x) else x * _sigmoid(np.asarray(x))
-
-
-@public
-def gelu(x: Any, approximate: str = "none") -> Any:
-    """``x * P(X <= x)`` for a normal X; approximate: "none" or "tanh"."""
-    if approximate not in ("none", "tanh"):
-        raise ValueError(f"approximate must be 'none' or 'tanh', but got {approximate!r}")
-    if is_traced(x):
-        return float_function("gelu" if approximate == "none" else "gelu_tanh", x)
-    x = np.asarray(x)
-    if approximate == "none":
-        return 0.5 * x * (1 + erf(x * math.sqrt(0.5)))
-    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
+__all__ = [*activations.__all__, *norms.__all__, *nn_losses.__all__, "softmax", "log_softmax", "layer_norm", "linear",
+           "swiglu", "mlp"]  # fmt: skip
 
 
 @public
@@ -68,4 +35,4 @@ def mlp(x: Any, w: Mapping[str, Any], activation: Any = relu) -> Any:
     return linear(hidden, w["w2"], w.get("b2"))
 
 
-enable(globals(), __all__)
+enable(globals(), ["swiglu", "mlp"])

@@ -185,20 +185,6 @@ func.func @too_large(
 
 // -----
 
-func.func @division(%x: !ragged.tensor<[N], i32> {
-      reference.values = dense<[1, 0]> : tensor<2xi32>, reference.lengths = [array<i64: 1, 1>]})
-    -> !ragged.tensor<[N], i32> {
-  %y = ragged.map ins(%x : !ragged.tensor<[N], i32>) {
-  ^bb0(%i: i32):
-    // expected-error @below {{integer division by zero in sample 1}}
-    %s = arith.divsi %i, %i : i32
-    ragged.yield %s : i32
-  } -> !ragged.tensor<[N], i32>
-  return %y : !ragged.tensor<[N], i32>
-}
-
-// -----
-
 func.func @unsupported(%x: tensor<2xf32> {reference.values = dense<0.0> : tensor<2xf32>}) {
   // expected-error @below {{the reference interpreter does not support 'tensor.cast'}}
   %y = tensor.cast %x : tensor<2xf32> to tensor<?xf32>

@@ -29,7 +29,7 @@ LIBRARIES = Path(_core.__file__).resolve().parents[2] / "lib"
 I64 = POINTER(c_int64)
 TABLES = POINTER(I64)
 DTYPES = {"i1": (1, "?"), "i8": (2, "i1"), "i16": (3, "i2"), "i32": (4, "i4"), "i64": (5, "i8"),
-          "f32": (12, "f4"), "f64": (13, "f8")}  # fmt: skip
+          "u8": (6, "u1"), "f16": (10, "f2"), "f32": (12, "f4"), "f64": (13, "f8")}  # fmt: skip
 NUMBERS = {number: np.dtype(name) for number, name in DTYPES.values()}
 RESERVED = [("reserved", c_uint64 * 4)]
 DEVICE = [("device_type", c_int32), ("device_id", c_int32)]
@@ -380,7 +380,7 @@ def poison(layout, rows):
 
 
 def tolerance(dtype):
-    return {"f4": 1e-5, "f8": 1e-12}.get(np.dtype(dtype).str[1:], 0)
+    return {"f2": 2e-3, "f4": 1e-5, "f8": 1e-12}.get(np.dtype(dtype).str[1:], 0)
 
 
 def close(got, want, what=""):

@@ -8,7 +8,7 @@ import numpy as np
 import oracle_programs_order  # noqa: F401
 import pytest
 from oracle import Program, agree, close, same_bits
-from oracle_programs_odd import CASES
+from oracle_suite import CASES
 
 NAMES = [c.name for c in CASES]
 

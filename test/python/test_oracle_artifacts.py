@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from oracle import Program, agree, close, same_bits
-from oracle_programs_odd import CASES
+from oracle_suite import CASES
 
 import nested
 from nested import _core

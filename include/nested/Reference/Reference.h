@@ -45,6 +45,7 @@ enum class DType : int32_t {
   I16 = 3,
   I32 = 4,
   I64 = 5,
+  U8 = 6,
   F16 = 10,
   BF16 = 11,
   F32 = 12,

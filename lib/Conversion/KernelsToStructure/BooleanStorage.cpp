@@ -21,7 +21,7 @@ using namespace nested::ragged;
 Type nested::ragged::getStorageType(Type elementType) {
   if (elementType.isInteger(1))
     return IntegerType::get(elementType.getContext(), 8);
-  return elementType;
+  return getScalarType(elementType);
 }
 
 static bool isBooleanTensor(Type type) {

@@ -91,7 +91,7 @@ Value LoopKernel::evaluate(OpBuilder &b, Location at, ExtentAttr extent,
 
 Value LoopKernel::load(OpBuilder &b, Location loc, const LoopOperand &operand,
                        Value index, int64_t width) {
-  Type type = operand.type.elementType;
+  Type type = getScalarType(operand.type.elementType);
   Type stored = getStorageType(type);
   Value value =
       width ? vector::LoadOp::create(b, loc, VectorType::get({width}, stored),
@@ -106,9 +106,10 @@ Value LoopKernel::load(OpBuilder &b, Location loc, const LoopOperand &operand,
 
 void LoopKernel::store(OpBuilder &b, Location loc, Value value,
                        const LoopOperand &operand, Value index) {
-  Type stored = getStorageType(operand.type.elementType);
+  Type type = getScalarType(operand.type.elementType);
+  Type stored = getStorageType(type);
   auto vector = dyn_cast<VectorType>(value.getType());
-  if (stored != operand.type.elementType)
+  if (stored != type)
     value = arith::ExtUIOp::create(
         b, loc, vector ? Type(vector.clone(stored)) : stored, value);
   if (vector)

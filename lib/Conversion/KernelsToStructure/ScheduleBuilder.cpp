@@ -107,7 +107,7 @@ void ScheduleBuilder::assignBuffers(Operation *op) {
     } else { // Structure as a dense tensor: as many rows as there are.
       auto dense = cast<RankedTensorType>(value.getType());
       bufferType = BufferType::get(context, dense.getShape().drop_front(),
-                                   dense.getElementType());
+                                   getStorageType(dense.getElementType()));
     }
     buffers[value] = BufferOp::create(
         b, op->getLoc(), bufferType, b.getStringAttr("result"),
@@ -441,6 +441,8 @@ LogicalResult ScheduleBuilder::run() {
 //===----------------------------------------------------------------------===//
 
 static std::string getDtypeName(Type type) {
+  if (type.isUnsignedInteger())
+    return "u" + std::to_string(type.getIntOrFloatBitWidth());
   std::string name;
   llvm::raw_string_ostream(name) << type;
   return name;

@@ -285,7 +285,12 @@ struct ApproximateTrig final : public OpRewritePattern<Op> {
         rewriter, loc, inRange,
         [&](OpBuilder &nested, Location loc) {
           ElementwiseBuilder b(nested, loc, op.getType());
-          scf::YieldOp::create(nested, loc, sinOfQuarter(b, x, quarter));
+          Value result = sinOfQuarter(b, x, quarter);
+          if (quarter == 0) // The sine of -0 is -0.
+            result = b.select(
+                b.compare(arith::CmpFPredicate::OEQ, x, b.constant(0.0f)), x,
+                result);
+          scf::YieldOp::create(nested, loc, result);
         },
         [&](OpBuilder &nested, Location loc) {
           auto exact = Op::create(nested, loc, x, op.getFastmath());

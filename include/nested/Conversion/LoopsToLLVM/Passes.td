@@ -10,6 +10,32 @@
 
 include "mlir/Pass/PassBase.td"
 
+def DefineArithmetic : Pass<"define-arithmetic"> {
+  let summary = "Give results to divisions by zero and the like";
+  let description = [{
+    R11: what `arith` and `math` leave undefined, or a processor stops at, has a
+    result in kernels, that of NumPy where it has one:
+
+    * an integer divided by zero is 0, and so is the remainder; the least
+      number divided by -1 is itself;
+    * a shift by the width or more, or by a negative number, moves all bits
+      out; of `arith.shrsi` the sign stays;
+    * a float converted to an integer saturates, NaN becomes 0;
+    * an integer to a negative integer power is 0, but for 1 and -1. Powers
+      become loops that square.
+
+    Rows past the end of a tile are computed too, from numbers that nobody
+    wrote: without this they could stop the process. Types `index` and `i1` are
+    left alone. Runs before vectors are lowered.
+
+    (* example: test/Conversion/LoopsToLLVM/define-arithmetic.mlir *)
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
 def ApproximateMath : Pass<"approximate-math", "::mlir::func::FuncOp"> {
   let summary = "Replace f32 math functions by polynomials";
   let description = [{

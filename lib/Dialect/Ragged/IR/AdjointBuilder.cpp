@@ -25,7 +25,7 @@ Value AdjointBuilder::map(const LogicalType &type, ValueRange inputs,
   OpBuilder::InsertionGuard guard(b);
   SmallVector<Type> types;
   for (Value input : inputs)
-    types.push_back(LogicalType::of(input).elementType);
+    types.push_back(getScalarType(LogicalType::of(input).elementType));
   Block *block = b.createBlock(&op.getBody(), {}, types,
                                SmallVector<Location>(types.size(), loc));
   YieldOp::create(b, loc, body(b, loc, block->getArguments()));

@@ -21,7 +21,35 @@ Type nested::ragged::getAccumulatorType(Type type) {
 TypedAttr nested::ragged::getNumberAttr(Type type, double value) {
   if (auto floatType = dyn_cast<FloatType>(type))
     return FloatAttr::get(floatType, value);
-  return IntegerAttr::get(type, static_cast<int64_t>(value));
+  return IntegerAttr::get(getScalarType(type), static_cast<int64_t>(value));
+}
+
+Type nested::ragged::getSumType(Type elementType, bool overRows) {
+  if (overRows && elementType.isF32())
+    return Float64Type::get(elementType.getContext());
+  return getAccumulatorType(elementType);
+}
+
+static arith::FastMathFlagsAttr contract(OpBuilder &b) {
+  return arith::FastMathFlagsAttr::get(b.getContext(),
+                                       arith::FastMathFlags::contract);
+}
+
+Value nested::ragged::makeNumber(OpBuilder &b, Location loc, Type type,
+                                 double value) {
+  return arith::ConstantOp::create(b, loc, getNumberAttr(type, value));
+}
+
+Value nested::ragged::makeAdd(OpBuilder &b, Location loc, Value x, Value y) {
+  if (isa<FloatType>(x.getType()))
+    return arith::AddFOp::create(b, loc, x, y, contract(b));
+  return arith::AddIOp::create(b, loc, x, y);
+}
+
+Value nested::ragged::makeMul(OpBuilder &b, Location loc, Value x, Value y) {
+  if (isa<FloatType>(x.getType()))
+    return arith::MulFOp::create(b, loc, x, y, contract(b));
+  return arith::MulIOp::create(b, loc, x, y);
 }
 
 template <typename Fill>
@@ -53,8 +81,8 @@ Value GenericBuilder::build(const Spec &spec, Body body) {
   return create(spec, [&](GenericOp op) {
     SmallVector<Type> types;
     for (Value input : spec.inputs)
-      types.push_back(LogicalType::of(input).elementType);
-    types.push_back(LogicalType::of(spec.init).elementType);
+      types.push_back(getScalarType(LogicalType::of(input).elementType));
+    types.push_back(getScalarType(LogicalType::of(spec.init).elementType));
     Block *block = rewriter.createBlock(
         &op.getBody(), {}, types, SmallVector<Location>(types.size(), loc));
     YieldOp::create(rewriter, loc, body(rewriter, loc, block->getArguments()));
@@ -64,8 +92,8 @@ Value GenericBuilder::build(const Spec &spec, Body body) {
 Value GenericBuilder::build(const Spec &spec, Region &body) {
   return create(spec, [&](GenericOp op) {
     rewriter.cloneRegionBefore(body, op.getBody(), op.getBody().end());
-    op.getBody().front().addArgument(LogicalType::of(spec.init).elementType,
-                                     loc);
+    op.getBody().front().addArgument(
+        getScalarType(LogicalType::of(spec.init).elementType), loc);
   });
 }
 
@@ -89,7 +117,21 @@ Value GenericBuilder::fill(const LogicalType &type, TypedAttr value) {
   return FillOp::create(rewriter, loc, type.toType(), value);
 }
 
+AffineMap GenericBuilder::groupMap(int64_t rank, ArrayRef<int64_t> reduced) {
+  SmallVector<AffineExpr> kept;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (!llvm::is_contained(reduced, dim))
+      kept.push_back(getAffineDimExpr(dim, context));
+  return AffineMap::get(rank, 0, kept, context);
+}
+
 Value GenericBuilder::elementwise(LogicalType type, ValueRange inputs,
+                                  Body body) {
+  return elementwise(type, inputs, {}, {}, body);
+}
+
+Value GenericBuilder::elementwise(LogicalType type, ValueRange inputs,
+                                  ValueRange groups, ArrayRef<int64_t> reduced,
                                   Body body) {
   Spec spec;
   spec.dims = type.extents;
@@ -99,33 +141,39 @@ Value GenericBuilder::elementwise(LogicalType type, ValueRange inputs,
     spec.inputs.push_back(input);
     spec.maps.push_back(alignMap(LogicalType::of(input), type));
   }
+  llvm::append_range(spec.inputs, groups);
+  spec.maps.append(groups.size(), groupMap(type.getRank(), reduced));
   spec.init = empty(type);
   spec.outputMap = AffineMap::getMultiDimIdentityMap(type.getRank(), context);
   return build(spec, body);
 }
 
-Value GenericBuilder::reduce(Value source, ArrayRef<int64_t> reduced,
-                             bool batch, TypedAttr init, Body body) {
-  LogicalType type = LogicalType::of(source);
+Value GenericBuilder::reduce(ValueRange inputs, ValueRange groups,
+                             ArrayRef<int64_t> reduced, bool batch,
+                             TypedAttr init, Body body, Type elementType) {
+  LogicalType type = LogicalType::of(inputs.front());
   Spec spec;
   spec.dims = type.extents;
   spec.path = type.path;
-  spec.inputs = {source};
-  spec.maps = {AffineMap::getMultiDimIdentityMap(type.getRank(), context)};
-  SmallVector<AffineExpr> kept;
+  for (Value input : inputs) {
+    spec.inputs.push_back(input);
+    spec.maps.push_back(alignMap(LogicalType::of(input), type));
+  }
+  spec.outputMap = groupMap(type.getRank(), reduced);
+  llvm::append_range(spec.inputs, groups);
+  spec.maps.append(groups.size(), spec.outputMap);
   SmallVector<ExtentAttr> extents;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     spec.reduction.push_back(llvm::is_contained(reduced, dim));
-    if (spec.reduction.back())
-      continue;
-    kept.push_back(getAffineDimExpr(dim, context));
-    extents.push_back(type.extents[dim]);
+    if (!spec.reduction.back())
+      extents.push_back(type.extents[dim]);
   }
   SmallVector<StringAttr> path(type.path);
   if (batch)
     path.pop_back();
-  spec.outputMap = AffineMap::get(type.getRank(), 0, kept, context);
-  spec.init = fill(LogicalType(path, extents, init.getType()), init);
+  if (!elementType)
+    elementType = init.getType();
+  spec.init = fill(LogicalType(path, extents, elementType), init);
   spec.batchReduced = batch;
   return build(spec, body);
 }

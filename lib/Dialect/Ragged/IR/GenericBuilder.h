@@ -49,10 +49,30 @@ public:
   /// Elementwise over all dims of `type`; inputs are aligned by `alignMap`.
   mlir::Value elementwise(LogicalType type, mlir::ValueRange inputs, Body body);
 
+  /// The same where `groups`, which follow the inputs in the body, are values
+  /// of groups of elements: they have the dims of `type` that are not
+  /// `reduced`.
+  mlir::Value elementwise(LogicalType type, mlir::ValueRange inputs,
+                          mlir::ValueRange groups,
+                          llvm::ArrayRef<int64_t> reduced, Body body);
+
   /// Reduces `source` over the logical dims `reduced` (and, with `batch`, over
   /// the last component of the path); `body` gets (element, accumulator).
   mlir::Value reduce(mlir::Value source, llvm::ArrayRef<int64_t> reduced,
-                     bool batch, mlir::TypedAttr init, Body body);
+                     bool batch, mlir::TypedAttr init, Body body,
+                     mlir::Type elementType = {}) {
+    return reduce(source, {}, reduced, batch, init, body, elementType);
+  }
+  /// The same over the dims of the first of several inputs; `body` gets their
+  /// elements, those of `groups`, and the accumulator. The result has
+  /// `elementType`, if it is not that of `init`: one with a sign.
+  mlir::Value reduce(mlir::ValueRange inputs, mlir::ValueRange groups,
+                     llvm::ArrayRef<int64_t> reduced, bool batch,
+                     mlir::TypedAttr init, Body body,
+                     mlir::Type elementType = {});
+
+  /// From the dims of a type to those of its groups.
+  mlir::AffineMap groupMap(int64_t rank, llvm::ArrayRef<int64_t> reduced);
 
   /// R2: from the dims of `result` to those of `input`: trailing dims align,
   /// extent 1 repeats.
@@ -74,15 +94,28 @@ private:
 
 /// R6: the type that sums of `type` are accumulated in: at least f32.
 mlir::Type getAccumulatorType(mlir::Type type);
+/// R6: the type that sums of `elementType` are accumulated in. A sum over rows
+/// may have millions of terms, added one by one in a fixed order (R8). In f64
+/// its error does not grow with them; a row more costs little.
+mlir::Type getSumType(mlir::Type elementType, bool overRows);
 /// A number as an attribute of an int or float type.
 mlir::TypedAttr getNumberAttr(mlir::Type type, double value);
 
 /// Where a reduction of this kind starts: its identity.
 mlir::TypedAttr getIdentity(ReduceKind kind, mlir::Type type);
-/// The op that combines an element and an accumulator; of sum, mean, prod, max
-/// and min.
-mlir::Value combine(ReduceKind kind, mlir::OpBuilder &b, mlir::Location loc,
-                    mlir::Value element, mlir::Value accumulator);
+/// The op that combines an element and an accumulator, which are scalars of
+/// `type`; of sum, mean, prod, max, min, any and all.
+mlir::Value combine(ReduceKind kind, mlir::Type type, mlir::OpBuilder &b,
+                    mlir::Location loc, mlir::Value element,
+                    mlir::Value accumulator);
+
+/// Scalars of a region: of ints, or of floats that may be contracted.
+mlir::Value makeNumber(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type,
+                       double value);
+mlir::Value makeAdd(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
+                    mlir::Value y);
+mlir::Value makeMul(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
+                    mlir::Value y);
 
 } // namespace nested::ragged
 

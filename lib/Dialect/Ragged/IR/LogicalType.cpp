@@ -151,9 +151,17 @@ PartitionType nested::ragged::getPartitionType(RaggedTensorType type) {
 
 bool nested::ragged::isValidElementType(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type))
-    return integer.isSignless() &&
-           llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth());
+    return integer.isSignless()
+               ? llvm::is_contained({1u, 8u, 16u, 32u, 64u}, integer.getWidth())
+               : integer.isUnsignedInteger(8);
   return isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type);
+}
+
+Type nested::ragged::getScalarType(Type elementType) {
+  if (elementType.isUnsignedInteger())
+    return IntegerType::get(elementType.getContext(),
+                            elementType.getIntOrFloatBitWidth());
+  return elementType;
 }
 
 Type nested::ragged::substituteSymbols(Type type, DictionaryAttr substitution) {

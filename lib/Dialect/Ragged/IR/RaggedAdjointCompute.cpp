@@ -180,8 +180,18 @@ NormalizeOp::emitAdjoint(OpBuilder &builder, ArrayRef<Value> gradients,
   Type wide = getAccumulatorType(type.elementType);
   LogicalType full = type;
   full.elementType = wide;
+  // The dims of the statistics; a group of all channels has all of them.
+  NormalizeKind kind = getKind();
+  if (kind == NormalizeKind::Group && getGroups() != 1)
+    return emitOpError("of several groups has no derivative rule");
+  int64_t first = type.getRank() - getDims(), last = type.getRank();
+  if (kind == NormalizeKind::Group || kind == NormalizeKind::Instance)
+    first = 0;
+  if (kind == NormalizeKind::Instance)
+    --last;
+  bool isCentred = kind != NormalizeKind::RMS;
   SmallVector<int64_t> dims;
-  for (int64_t dim = type.getRank() - getDims(); dim < type.getRank(); ++dim)
+  for (int64_t dim = first; dim < last; ++dim)
     dims.push_back(dim);
   auto mean = [&](Value value) {
     return adjoint.reduce(ReduceKind::Mean, value, dims, /*batch=*/false,
@@ -197,7 +207,12 @@ NormalizeOp::emitAdjoint(OpBuilder &builder, ArrayRef<Value> gradients,
   // The statistics again: they are cheaper than their memory.
   Value x = adjoint.convertFloat(getSource(), wide);
   Value g = adjoint.convertFloat(gradients[0], wide);
-  Value centred = adjoint.map(full, {x, mean(x)}, sub);
+  auto withoutMean = [&](Value value) {
+    if (!isCentred)
+      return value;
+    return adjoint.map(full, {value, mean(value)}, sub);
+  };
+  Value centred = withoutMean(x);
   Value variance = mean(adjoint.mul(centred, centred));
   double eps = getEps().convertToDouble();
   Value rate = adjoint.map(
@@ -238,12 +253,11 @@ NormalizeOp::emitAdjoint(OpBuilder &builder, ArrayRef<Value> gradients,
   if (active[0]) {
     Value along = mean(adjoint.mul(scaled, normal));
     Value dx =
-        adjoint.map(full, {scaled, mean(scaled), normal, along, rate},
+        adjoint.map(full, {withoutMean(scaled), normal, along, rate},
                     [](OpBuilder &b, Location l, ValueRange v) -> Value {
-                      Value rest = arith::SubFOp::create(b, l, v[0], v[1]);
-                      Value part = arith::MulFOp::create(b, l, v[2], v[3]);
-                      rest = arith::SubFOp::create(b, l, rest, part);
-                      return arith::MulFOp::create(b, l, rest, v[4]);
+                      Value part = arith::MulFOp::create(b, l, v[1], v[2]);
+                      Value rest = arith::SubFOp::create(b, l, v[0], part);
+                      return arith::MulFOp::create(b, l, rest, v[3]);
                     });
     results[0] = adjoint.withType(adjoint.convertFloat(dx, type.elementType),
                                   getSource().getType());

@@ -16,6 +16,7 @@
 #include "GenericBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace nested::ragged;
@@ -100,6 +101,7 @@ private:
   Value divideByCount(Value gradient);
   FailureOr<Value> toFirstWinner(Value gradient);
   Value timesTheOthers(Value gradient);
+  Value timesShare(Value gradient);
   /// The number of each element among those that are reduced, in i64.
   Value numberElements();
 
@@ -269,6 +271,23 @@ Value ReduceAdjoint::timesTheOthers(Value gradient) {
       });
 }
 
+/// The gradient of logsumexp is softmax; R5: 0 where all elements are -inf.
+Value ReduceAdjoint::timesShare(Value gradient) {
+  Type t = source.elementType;
+  return adjoint.map(
+      source, {op.getSource(), spread(op.getResult()), spread(gradient)},
+      [&](OpBuilder &b, Location l, ValueRange v) -> Value {
+        Value isMasked =
+            arith::CmpFOp::create(b, l, arith::CmpFPredicate::OEQ, v[1],
+                                  constant(b, l, t, -INFINITY));
+        Value share =
+            math::ExpOp::create(b, l, arith::SubFOp::create(b, l, v[0], v[1]));
+        return arith::SelectOp::create(
+            b, l, isMasked, constant(b, l, t, 0),
+            arith::MulFOp::create(b, l, v[2], share));
+      });
+}
+
 FailureOr<Value> ReduceAdjoint::run(Value gradient) {
   FailureOr<Value> result;
   switch (op.getKind()) {
@@ -285,6 +304,16 @@ FailureOr<Value> ReduceAdjoint::run(Value gradient) {
   case ReduceKind::Prod:
     result = timesTheOthers(gradient);
     break;
+  case ReduceKind::LogSumExp:
+    result = timesShare(gradient);
+    break;
+  case ReduceKind::Any:
+  case ReduceKind::All:
+  case ReduceKind::ArgMax:
+  case ReduceKind::ArgMin:
+    return op.emitOpError("of kind '")
+           << stringifyReduceKind(op.getKind())
+           << "' has no derivative: its result is no float";
   }
   if (failed(result))
     return failure();
@@ -299,4 +328,52 @@ FailureOr<SmallVector<Value>> ReduceOp::emitAdjoint(OpBuilder &builder,
   if (failed(result))
     return failure();
   return SmallVector<Value>{*result};
+}
+
+//===----------------------------------------------------------------------===//
+// softmax
+//===----------------------------------------------------------------------===//
+
+/// `y * (g - sum(g * y))`; of the logarithm `g - exp(y) * sum(g)`, and 0 in
+/// groups that are masked out (R5).
+FailureOr<SmallVector<Value>> SoftmaxOp::emitAdjoint(OpBuilder &builder,
+                                                     ArrayRef<Value> gradients,
+                                                     ArrayRef<Value>,
+                                                     ArrayRef<bool>) {
+  AdjointBuilder adjoint(builder, getLoc());
+  LogicalType type = LogicalType::of(getSource());
+  Type elementType = type.elementType, wide = getAccumulatorType(elementType);
+  type.elementType = wide;
+  Value g = adjoint.convertFloat(gradients[0], wide);
+  Value y = adjoint.convertFloat(getResult(), wide);
+  auto reduce = [&](ReduceKind kind, Value value, EmptyPolicy empty) {
+    return adjoint.reduce(kind, value, getDims(), /*batch=*/false,
+                          /*keepdims=*/true, empty);
+  };
+  Value result;
+  if (!getLog()) {
+    Value along = reduce(ReduceKind::Sum, adjoint.mul(g, y), EmptyPolicy::Zero);
+    result = adjoint.map(type, {g, y, along},
+                         [](OpBuilder &b, Location l, ValueRange v) -> Value {
+                           Value rest = arith::SubFOp::create(b, l, v[0], v[2]);
+                           return arith::MulFOp::create(b, l, v[1], rest);
+                         });
+  } else {
+    Value sum = reduce(ReduceKind::Sum, g, EmptyPolicy::Zero);
+    Value most = reduce(ReduceKind::Max, y, EmptyPolicy::Identity);
+    result = adjoint.map(
+        type, {g, y, sum, most},
+        [&](OpBuilder &b, Location l, ValueRange v) -> Value {
+          Value share = math::ExpOp::create(b, l, v[1]);
+          Value rest = arith::SubFOp::create(
+              b, l, v[0], arith::MulFOp::create(b, l, share, v[2]));
+          Value isMasked =
+              arith::CmpFOp::create(b, l, arith::CmpFPredicate::OEQ, v[3],
+                                    constant(b, l, wide, -INFINITY));
+          return arith::SelectOp::create(b, l, isMasked,
+                                         constant(b, l, wide, 0), rest);
+        });
+  }
+  result = adjoint.convertFloat(result, elementType);
+  return SmallVector<Value>{adjoint.withType(result, getSource().getType())};
 }

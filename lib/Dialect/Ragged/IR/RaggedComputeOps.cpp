@@ -15,7 +15,7 @@ using namespace nested::ragged;
 //===----------------------------------------------------------------------===//
 
 LogicalResult FillOp::verify() {
-  Type elementType = LogicalType::of(getResult()).elementType;
+  Type elementType = getScalarType(LogicalType::of(getResult()).elementType);
   if (!isa<IntegerAttr, FloatAttr>(getValue()))
     return emitExpected(*this, "a number", "another attribute");
   if (getValue().getType() != elementType)
@@ -89,13 +89,14 @@ LogicalResult MapOp::verify() {
   for (unsigned position = 0; position < getInputs().size(); ++position) {
     if (failed(verifyInput(*this, position, result)))
       return failure();
-    elementTypes.push_back(LogicalType::of(getInputs()[position]).elementType);
+    elementTypes.push_back(
+        getScalarType(LogicalType::of(getInputs()[position]).elementType));
   }
   if (failed(
           verifyArguments(*this, "a region", getBody().front(), elementTypes)))
     return failure();
   return verifyYield(*this, "the region", getBody().front(),
-                     {result.elementType});
+                     {getScalarType(result.elementType)});
 }
 
 //===----------------------------------------------------------------------===//
@@ -139,46 +140,6 @@ LogicalResult BroadcastOp::verify() {
   return success();
 }
 
-LogicalResult ReduceOp::verify() {
-  LogicalType source = LogicalType::of(getSource());
-  if (failed(verifyDims(*this, "dims", getDims(), source.getRank())))
-    return failure();
-  ReduceKind kind = getKind();
-  if (kind == ReduceKind::Mean && !isa<FloatType>(source.elementType))
-    return emitExpected(*this, "a float element type for 'mean'",
-                        quote(source.elementType));
-  // R5: the others have a value for nothing.
-  bool hasEmpty = kind == ReduceKind::Max || kind == ReduceKind::Min;
-  if (!hasEmpty && getEmpty() != EmptyPolicy::Zero)
-    return emitExpected(*this, "'empty' with 'max' or 'min' only",
-                        "it with '" + stringifyReduceKind(kind) + "'");
-
-  LogicalType expected = source;
-  expected.extents.clear();
-  for (int64_t dim = 0; dim < source.getRank(); ++dim) {
-    if (!llvm::is_contained(getDims(), dim))
-      expected.extents.push_back(source.extents[dim]);
-    else if (getKeepdims())
-      expected.extents.push_back(extent::constant(getContext(), 1));
-  }
-  expected.order = RaggedTensorType::getDefaultOrder(expected.extents);
-  if (getBatch()) {
-    if (source.path.empty())
-      return emitExpected(*this, "a batched source to reduce over the batch",
-                          quote(getSource().getType()));
-    expected.path.pop_back();
-    // Extents of different samples are not the same number.
-    for (int64_t dim : source.getRaggedDims())
-      if (expected.path.empty() && !llvm::is_contained(getDims(), dim))
-        return emitExpected(*this,
-                            "every ragged dim among the reduced ones, when the "
-                            "batch is",
-                            "dim " + Twine(dim) + " of extent " +
-                                source.extents[dim].str() + " kept");
-  }
-  return verifyType(*this, "result", expected, getType());
-}
-
 //===----------------------------------------------------------------------===//
 // Compute
 //===----------------------------------------------------------------------===//
@@ -216,25 +177,4 @@ LogicalResult LinearOp::verify() {
   if (isa<Float16Type, BFloat16Type>(source.elementType) && resultType.isF32())
     expected.elementType = resultType;
   return verifyType(*this, "result", expected, getType());
-}
-
-LogicalResult NormalizeOp::verify() {
-  LogicalType source = LogicalType::of(getSource());
-  int64_t count = getDims();
-  if (!isa<FloatType>(source.elementType))
-    return emitExpected(*this, "a float element type",
-                        quote(source.elementType));
-  if (count < 1 || !source.areTrailingStatic(count))
-    return emitExpected(
-        *this, "at least one trailing dim, static and stored last",
-        Twine(count) + " dims of " + quote(getSource().getType()));
-  LogicalType parameter({}, ArrayRef(source.extents).take_back(count),
-                        source.elementType);
-  if (getScale() &&
-      failed(verifyType(*this, "scale", parameter, getScale().getType())))
-    return failure();
-  if (getOffset() &&
-      failed(verifyType(*this, "offset", parameter, getOffset().getType())))
-    return failure();
-  return verifyType(*this, "result", source, getType());
 }

@@ -194,12 +194,14 @@ LogicalResult GenericOp::verify() {
   for (unsigned i = 0; i < getInputs().size(); ++i) {
     if (failed(verifyInput(*this, i, dims)))
       return failure();
-    arguments.push_back(LogicalType::of(getInputs()[i]).elementType);
+    arguments.push_back(
+        getScalarType(LogicalType::of(getInputs()[i]).elementType));
   }
   for (unsigned i = 0; i < getInits().size(); ++i) {
     if (failed(verifyOutput(*this, i, dims)))
       return failure();
-    results.push_back(LogicalType::of(getInits()[i]).elementType);
+    results.push_back(
+        getScalarType(LogicalType::of(getInits()[i]).elementType));
   }
   llvm::append_range(arguments, results);
   if (failed(verifyArguments(*this, "a region", getBody().front(), arguments)))

@@ -44,7 +44,11 @@ LogicalResult KernelOp::verify() {
       return emitExpected(*this,
                           "an input over a prefix of path " + formatPath(path),
                           quote(input.getType()));
-    arguments.push_back(input.getType());
+    // The program computes on dense inputs as they are: without signs.
+    Type type = input.getType();
+    if (auto dense = dyn_cast<RankedTensorType>(type))
+      type = dense.clone(getScalarType(dense.getElementType()));
+    arguments.push_back(type);
   }
   return verifyArguments(*this, "a region", getBody().front(), arguments);
 }
@@ -111,12 +115,13 @@ LogicalResult TileReadOp::verify() {
   }
   if (result.getRank() == 0 ||
       result.getShape().drop_front() != ArrayRef(rowShape) ||
-      result.getElementType() != source.elementType) {
+      result.getElementType() != getScalarType(source.elementType)) {
     SmallVector<int64_t> shape = {result.getRank() ? result.getDimSize(0) : 1};
     llvm::append_range(shape, rowShape);
     return emitExpected(*this,
-                        "result of type " + quote(RankedTensorType::get(
-                                                shape, source.elementType)),
+                        "result of type " +
+                            quote(RankedTensorType::get(
+                                shape, getScalarType(source.elementType))),
                         quote(result));
   }
 
@@ -176,7 +181,8 @@ LogicalResult TileLookupOp::verify() {
     return emitExpected(*this, "a table of at least one dim", "none");
   SmallVector<int64_t> shape(indices.getShape());
   llvm::append_range(shape, table.getShape().drop_front());
-  auto expected = RankedTensorType::get(shape, table.getElementType());
+  auto expected =
+      RankedTensorType::get(shape, getScalarType(table.getElementType()));
   if (getType() == expected)
     return success();
   return emitExpected(*this, "result of type " + quote(expected),

@@ -282,7 +282,7 @@ private:
     for (int64_t dim : result.order)
       packed.push_back(result.extents[dim]);
     if (packed == expected && result.path == path &&
-        result.elementType == elementType)
+        getScalarType(result.elementType) == elementType)
       return success();
     std::string element;
     llvm::raw_string_ostream(element) << elementType;

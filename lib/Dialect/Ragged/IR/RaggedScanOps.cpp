@@ -35,7 +35,7 @@ LogicalResult ScanOp::verify() {
   for (auto [i, input] : llvm::enumerate(getInputs())) {
     if (failed(verifyAligned("input " + Twine(i), input)))
       return failure();
-    arguments.push_back(LogicalType::of(input).elementType);
+    arguments.push_back(getScalarType(LogicalType::of(input).elementType));
   }
   for (Attribute init : getInit()) {
     if (!isa<IntegerAttr, FloatAttr>(init))
@@ -46,7 +46,7 @@ LogicalResult ScanOp::verify() {
   for (auto [i, result] : llvm::enumerate(getResults())) {
     if (failed(verifyAligned("result " + Twine(i), result)))
       return failure();
-    yields.push_back(LogicalType::of(result).elementType);
+    yields.push_back(getScalarType(LogicalType::of(result).elementType));
   }
   if (failed(verifyArguments(*this, "a region", getBody().front(), arguments)))
     return failure();
@@ -97,14 +97,16 @@ static Running makeFold(ReduceKind kind, Type elementType) {
   if (kind == ReduceKind::Sum || kind == ReduceKind::Prod) // R6
     wide = elementType.isF32() ? Float64Type::get(elementType.getContext())
                                : getAccumulatorType(elementType);
+  bool isFloat = isa<FloatType>(elementType);
   Running running;
   running.init = {getIdentity(kind, wide)};
   running.step = [=](OpBuilder &b, Location loc, Value x, ValueRange carried) {
     return SmallVector<Value>{
-        combine(kind, b, loc, convertFloat(b, loc, x, wide), carried[0])};
+        combine(kind, wide, b, loc, isFloat ? convertFloat(b, loc, x, wide) : x,
+                carried[0])};
   };
   running.show = [=](OpBuilder &b, Location loc, ValueRange carried) {
-    return convertFloat(b, loc, carried[0], elementType);
+    return isFloat ? convertFloat(b, loc, carried[0], elementType) : carried[0];
   };
   return running;
 }
@@ -173,7 +175,7 @@ FailureOr<SmallVector<Value>> AccumulateOp::generalize(RewriterBase &rewriter) {
   auto scan = ScanOp::create(rewriter, loc, TypeRange{getType()},
                              ValueRange{getSource()}, getDim(), getReverse(),
                              rewriter.getArrayAttr(running.init));
-  SmallVector<Type> types{elementType};
+  SmallVector<Type> types{getScalarType(elementType)};
   for (Attribute init : running.init)
     types.push_back(cast<TypedAttr>(init).getType());
   OpBuilder::InsertionGuard guard(rewriter);

@@ -24,6 +24,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace nested::ragged;
@@ -122,7 +123,7 @@ RankedTensorType KernelBuilder::getTileType(const LogicalType &type,
   SmallVector<int64_t> shape = {tileRows};
   for (int64_t dim : ArrayRef(type.order).drop_front(rowRank))
     shape.push_back(*type.extents[dim].getConstant());
-  return RankedTensorType::get(shape, type.elementType);
+  return RankedTensorType::get(shape, getScalarType(type.elementType));
 }
 
 AffineMap KernelBuilder::getOperandMap(const GenericPlan &generic,
@@ -159,12 +160,20 @@ Value KernelBuilder::fillTile(ArrayRef<int64_t> shape, TypedAttr value) {
 
 Value KernelBuilder::getInput(Value value) {
   // Constants are part of the kernel.
+  Type type = value.getType();
+  if (auto dense = dyn_cast<RankedTensorType>(type))
+    type = dense.clone(getScalarType(dense.getElementType()));
   if (Operation *constant = value.getDefiningOp();
-      constant && constant->hasTrait<OpTrait::ConstantLike>())
-    return b.clone(*constant)->getResult(0);
+      constant && constant->hasTrait<OpTrait::ConstantLike>()) {
+    DenseElementsAttr numbers;
+    if (type == value.getType() || !matchPattern(value, m_Constant(&numbers)))
+      return b.clone(*constant)->getResult(0);
+    return arith::ConstantOp::create(
+        b, loc, numbers.bitcast(getElementTypeOrSelf(type)));
+  }
   Value &arg = inputs[value];
   if (!arg) {
-    arg = kernel.getBody().front().addArgument(value.getType(), loc);
+    arg = kernel.getBody().front().addArgument(type, loc);
     kernel.getInputsMutable().append(value);
   }
   return arg;
@@ -200,8 +209,8 @@ Value KernelBuilder::readRows(const GenericPlan &generic, Value value,
   }
   bool whole = shape == SmallVector<int64_t>(tileType.getShape());
   return TileReadOp::create(
-      b, at, RankedTensorType::get(shape, type.elementType), getInput(value),
-      kernel.getBody().getArgument(0),
+      b, at, RankedTensorType::get(shape, tileType.getElementType()),
+      getInput(value), kernel.getBody().getArgument(0),
       AffineMap::get(plan.space.size(), 0, coordinates, context),
       offsets.empty() ? ArrayAttr() : makeExtentsAttr(context, rowOffsets),
       whole ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(innerOffsets),
@@ -228,10 +237,10 @@ FailureOr<Value> KernelBuilder::lookup(const GenericPlan &generic,
   auto table = cast<RankedTensorType>(gather.getTable().getType());
   SmallVector<int64_t> shape = {tileRows};
   llvm::append_range(shape, table.getShape().drop_front());
-  return TileLookupOp::create(
-             b, gather.getLoc(),
-             RankedTensorType::get(shape, table.getElementType()),
-             getInput(gather.getTable()), rows, StringAttr())
+  return TileLookupOp::create(b, gather.getLoc(),
+                              RankedTensorType::get(
+                                  shape, getScalarType(table.getElementType())),
+                              getInput(gather.getTable()), rows, StringAttr())
       .getResult();
 }
 
@@ -289,25 +298,6 @@ KernelBuilder::read(const GenericPlan &generic, Value value, AffineMap map,
 //===----------------------------------------------------------------------===//
 // Computing
 //===----------------------------------------------------------------------===//
-
-/// The combiner `acc = op(acc, x)` of a reduction, where `x` does not depend on
-/// the accumulator; null if the region is not of that form.
-static Operation *matchCombiner(GenericOp op, Value &element) {
-  Block &body = op.getBody().front();
-  Value acc = body.getArguments().back();
-  Operation *combiner = body.getTerminator()->getOperand(0).getDefiningOp();
-  if (!combiner || combiner->getBlock() != &body ||
-      combiner->getNumOperands() != 2 || !acc.hasOneUse() ||
-      op->getNumResults() != 1)
-    return nullptr;
-  if (combiner->getOperand(0) == acc)
-    element = combiner->getOperand(1);
-  else if (combiner->getOperand(1) == acc)
-    element = combiner->getOperand(0);
-  else
-    return nullptr;
-  return combiner;
-}
 
 /// `linalg.matmul` if the generic is one on tiles; null otherwise.
 Value KernelBuilder::emitMatmul(const GenericPlan &generic,
@@ -520,11 +510,10 @@ LogicalResult KernelBuilder::emitFold(const GenericPlan &generic) {
         "expected a reduction over rows to combine its accumulator "
         "with one value by one op");
   std::optional<TypedAttr> neutral = arith::getNeutralElement(combiner);
-  auto fill = op.getInits()[0].getDefiningOp<FillOp>();
-  if (!neutral || !fill || fill.getValue() != *neutral)
-    return op.emitOpError(
-        "expected a reduction over rows to start from a fill with "
-        "the combiner's neutral element");
+  if (!neutral)
+    return op.emitOpError("expected a reduction over rows to combine by an op "
+                          "with a neutral element, but got '")
+           << combiner->getName() << "'";
 
   // Within a row: what is combined, with static dims reduced.
   LogicalType type = LogicalType::of(op.getResult(0));
@@ -557,8 +546,9 @@ LogicalResult KernelBuilder::emitFold(const GenericPlan &generic) {
       tile = operand->value;
   }
   if (!tile) {
-    Value init = reduces ? fillTile(tileShape, *neutral)
-                         : emptyTile(tileShape, type.elementType);
+    Value init = reduces
+                     ? fillTile(tileShape, *neutral)
+                     : emptyTile(tileShape, getScalarType(type.elementType));
     FailureOr<Value> result = emitLinalg(generic, element, init, outputMap,
                                          reduces ? combiner : nullptr);
     if (failed(result))
@@ -584,14 +574,14 @@ LogicalResult KernelBuilder::emitFold(const GenericPlan &generic) {
       if (Attribute extent = getExtent(input))
         extents.insert(extent);
   Value last = chain.empty() ? op.getResult(0) : chain.back().getResult(0);
-  Type lastType = LogicalType::of(last).elementType;
+  Type lastType = getScalarType(LogicalType::of(last).elementType);
   SmallVector<Attribute> extentList(extents.getArrayRef());
   auto reduce = TileReduceOp::create(
       b, loc, TypeRange{RankedTensorType::get(shape, lastType)},
       ValueRange{tile}, b.getArrayAttr({*neutral}), b.getArrayAttr(extentList));
   {
     OpBuilder::InsertionGuard guard(b);
-    Type element = type.elementType;
+    Type element = getScalarType(type.elementType);
     Block *combine =
         b.createBlock(&reduce.getCombine(), {}, {element, element}, {loc, loc});
     IRMapping mapping;

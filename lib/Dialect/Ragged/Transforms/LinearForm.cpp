@@ -351,7 +351,7 @@ Value TensorBuilder::map(const LogicalType &type, ValueRange inputs,
   OpBuilder::InsertionGuard guard(builder);
   SmallVector<Type> types;
   for (Value input : inputs)
-    types.push_back(LogicalType::of(input).elementType);
+    types.push_back(getScalarType(LogicalType::of(input).elementType));
   Block *block = builder.createBlock(&op.getBody(), {}, types,
                                      SmallVector<Location>(types.size(), loc));
   YieldOp::create(builder, loc, body(builder, loc, block->getArguments()));

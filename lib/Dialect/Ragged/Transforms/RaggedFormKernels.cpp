@@ -49,8 +49,9 @@ static Value createMove(IRRewriter &rewriter, Value value) {
       rewriter.getAffineMapArrayAttr({identity, identity}), ArrayAttr(),
       UnitAttr());
   OpBuilder::InsertionGuard guard(rewriter);
-  Block *block = rewriter.createBlock(
-      &op.getBody(), {}, {type.elementType, type.elementType}, {loc, loc});
+  Type element = getScalarType(type.elementType);
+  Block *block =
+      rewriter.createBlock(&op.getBody(), {}, {element, element}, {loc, loc});
   YieldOp::create(rewriter, loc, block->getArgument(0));
   return op.getResult(0);
 }
@@ -61,9 +62,10 @@ void RaggedFormKernels::defineContents(IRRewriter &rewriter) {
   SmallVector<EmptyOp> empties(getOperation().getOps<EmptyOp>());
   for (EmptyOp empty : empties) {
     rewriter.setInsertionPointAfter(empty);
-    auto fill = FillOp::create(rewriter, empty.getLoc(), empty.getType(),
-                               cast<TypedAttr>(rewriter.getZeroAttr(
-                                   LogicalType::of(empty).elementType)));
+    auto fill =
+        FillOp::create(rewriter, empty.getLoc(), empty.getType(),
+                       cast<TypedAttr>(rewriter.getZeroAttr(
+                           getScalarType(LogicalType::of(empty).elementType))));
     rewriter.replaceUsesWithIf(empty, fill, [](OpOperand &use) {
       auto generic = dyn_cast<GenericOp>(use.getOwner());
       return !generic || use.getOperandNumber() < generic.getInputs().size();
@@ -99,6 +101,8 @@ void RaggedFormKernels::runOnOperation() {
   IRRewriter rewriter(&getContext());
   defineContents(rewriter);
   materializeLoads(rewriter);
+  if (failed(splitInits(rewriter, func)))
+    return signalPassFailure();
   FailureOr<std::vector<StepPlan>> steps = planKernels(func, fuse);
   if (failed(steps))
     return signalPassFailure();

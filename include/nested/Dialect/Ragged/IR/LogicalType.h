@@ -102,8 +102,11 @@ mlir::Type substituteSymbols(mlir::Type type,
                              mlir::DictionaryAttr substitution);
 
 /// Whether numbers of this type are what tensors hold: i1, i8, i16, i32, i64,
-/// f16, bf16, f32, f64.
+/// ui8, f16, bf16, f32, f64.
 bool isValidElementType(mlir::Type type);
+/// What regions and tiles hold for elements of this type: the same, but integers
+/// without a sign, as `arith` has them.
+mlir::Type getScalarType(mlir::Type elementType);
 
 /// Text for messages: `[N, 3, N + M]`, `[B, S]`.
 std::string formatExtents(llvm::ArrayRef<ExtentAttr> extents);

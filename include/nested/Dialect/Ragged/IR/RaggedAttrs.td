@@ -87,7 +87,9 @@ class Ragged_EnumAttr<EnumInfo info, string mnemonic>
 def Ragged_ReduceKind : Ragged_Enum<"ReduceKind", "what a reduction computes", [
     I32EnumCase<"Sum", 0, "sum">, I32EnumCase<"Mean", 1, "mean">,
     I32EnumCase<"Max", 2, "max">, I32EnumCase<"Min", 3, "min">,
-    I32EnumCase<"Prod", 4, "prod">]>;
+    I32EnumCase<"Prod", 4, "prod">, I32EnumCase<"LogSumExp", 5, "logsumexp">,
+    I32EnumCase<"Any", 6, "any">, I32EnumCase<"All", 7, "all">,
+    I32EnumCase<"ArgMax", 8, "argmax">, I32EnumCase<"ArgMin", 9, "argmin">]>;
 def Ragged_ReduceKindAttr : Ragged_EnumAttr<Ragged_ReduceKind, "reduce_kind">;
 
 def Ragged_AccumulateKind : Ragged_Enum<"AccumulateKind", "what a running reduction computes", [
@@ -102,7 +104,8 @@ def Ragged_EmptyPolicy : Ragged_Enum<"EmptyPolicy",
 def Ragged_EmptyPolicyAttr : Ragged_EnumAttr<Ragged_EmptyPolicy, "empty_policy">;
 
 def Ragged_NormalizeKind : Ragged_Enum<"NormalizeKind", "kind of normalisation", [
-    I32EnumCase<"Layer", 0, "layer">]>;
+    I32EnumCase<"Layer", 0, "layer">, I32EnumCase<"RMS", 1, "rms">,
+    I32EnumCase<"Group", 2, "group">, I32EnumCase<"Instance", 3, "instance">]>;
 def Ragged_NormalizeKindAttr : Ragged_EnumAttr<Ragged_NormalizeKind, "normalize_kind">;
 
 def Ragged_UnitKind : Ragged_Enum<"UnitKind", "what one worker owns of a kernel's rows", [

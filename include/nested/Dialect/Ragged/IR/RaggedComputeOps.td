@@ -125,54 +125,6 @@ def Ragged_LinearOp : Ragged_NamedOp<"linear", [Ragged_Differentiable]> {
   let hasVerifier = 1;
 }
 
-def Ragged_ReduceOp : Ragged_NamedOp<"reduce", [Ragged_Differentiable]> {
-  let summary = "consumes axes";
-  let description = [{
-    Reduces the named logical dims, ragged or static; with `batch` also the last component of the
-    path (a path of one component leaves a dense tensor; every ragged dim must then be among
-    `dims`). `keepdims` leaves extent 1.
-
-    R5, reductions of nothing: sum 0, mean 0, product 1; max and min give what `empty` says
-    (`zero` by default, `identity` on request). R6: accumulates in at least f32. R10: NaN
-    propagates. R8: elements are added in an order fixed relative to the group's start.
-
-    ```mlir
-    %s = ragged.reduce mean %p dims [1] : !ragged.tensor<[N, M, 128], f32> -> !ragged.tensor<[N, 128], f32>
-    %t = ragged.reduce sum %x dims [0] batch : !ragged.tensor<[N, 128], f32> -> tensor<128xf32>
-    ```
-  }];
-  let arguments = (ins Ragged_ReduceKindAttr:$kind, Ragged_AnyTensor:$source, DenseI64ArrayAttr:$dims,
-      UnitAttr:$batch, UnitAttr:$keepdims,
-      DefaultValuedAttr<Ragged_EmptyPolicyAttr, "::nested::ragged::EmptyPolicy::Zero">:$empty);
-  let results = (outs Ragged_AnyTensor:$result);
-  let assemblyFormat = [{
-    `` $kind $source `dims` $dims (`batch` $batch^)? (`keepdims` $keepdims^)? (`empty` `` $empty^)?
-    attr-dict `:` type($source) `->` type($result)
-  }];
-  let hasVerifier = 1;
-}
-
-def Ragged_NormalizeOp : Ragged_NamedOp<"normalize", [AttrSizedOperandSegments, Ragged_Differentiable]> {
-  let summary = "normalisation over trailing static dims";
-  let description = [{
-    `layer`: `(x - mean) / sqrt(var + eps) * scale + offset` over the last `dims` dims, which are static
-    and stored last; the variance is two-pass (R6). `scale` and `offset` are dense, of the shape of those dims.
-
-    ```mlir
-    %y = ragged.normalize layer %x scale %g offset %b {dims = 1 : i64, eps = 1.0e-5 : f64}
-        : !ragged.tensor<[N, N, 128], f32>, scale tensor<128xf32>, offset tensor<128xf32> -> !ragged.tensor<[N, N, 128], f32>
-    ```
-  }];
-  let arguments = (ins Ragged_NormalizeKindAttr:$kind, Ragged_AnyTensor:$source,
-      Optional<AnyStaticShapeTensor>:$scale, Optional<AnyStaticShapeTensor>:$offset,
-      DefaultValuedAttr<I64Attr, "1">:$dims, DefaultValuedAttr<F64Attr, "1.0e-5">:$eps);
-  let results = (outs Ragged_AnyTensor:$result);
-  let assemblyFormat = [{
-    `` $kind $source (`scale` $scale^)? (`offset` $offset^)? attr-dict `:` type($source) `` custom<ScaleAndOffset>(type($scale), type($offset)) `->` type($result)
-  }];
-  let hasVerifier = 1;
-}
-
 def Ragged_GenericOp : Ragged_PureOp<"generic", [AttrSizedOperandSegments,
     SingleBlockImplicitTerminator<"YieldOp">, Ragged_Differentiable]> {
   let summary = "iteration over per-sample extents, a scalar region inside";

@@ -10,6 +10,7 @@
 
 include "nested/Dialect/Ragged/IR/RaggedStructureOps.td"
 include "nested/Dialect/Ragged/IR/RaggedComputeOps.td"
+include "nested/Dialect/Ragged/IR/RaggedReduceOps.td"
 include "nested/Dialect/Ragged/IR/RaggedMoveOps.td"
 include "nested/Dialect/Ragged/IR/RaggedGradientOps.td"
 include "nested/Dialect/Ragged/IR/RaggedScanOps.td"

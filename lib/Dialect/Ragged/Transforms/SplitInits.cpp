@@ -1,0 +1,94 @@
+//===- SplitInits.cpp - Reductions start from neutral elements ------------===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A unit without rows, and the first of several chunks, have no place where a
+// value could be read to start from. The combiner is associative, so the value
+// can as well be combined with what is folded.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelPlan.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace nested::ragged;
+
+Operation *nested::ragged::matchCombiner(GenericOp op, Value &element) {
+  Block &body = op.getBody().front();
+  Value acc = body.getArguments().back();
+  Operation *combiner = body.getTerminator()->getOperand(0).getDefiningOp();
+  if (!combiner || combiner->getBlock() != &body ||
+      combiner->getNumOperands() != 2 || !acc.hasOneUse() ||
+      op->getNumResults() != 1)
+    return nullptr;
+  if (combiner->getOperand(0) == acc)
+    element = combiner->getOperand(1);
+  else if (combiner->getOperand(1) == acc)
+    element = combiner->getOperand(0);
+  else
+    return nullptr;
+  return combiner;
+}
+
+/// `result = combiner(init, result)`, elementwise.
+static void combineAfterwards(RewriterBase &rewriter, GenericOp op,
+                              Operation *combiner, Value init) {
+  Location loc = op.getLoc();
+  Value folded = op.getResult(0),
+        acc = op.getBody().front().getArguments().back();
+  LogicalType type = LogicalType::of(folded);
+  MLIRContext *context = rewriter.getContext();
+  rewriter.setInsertionPointAfter(op);
+  Value empty = EmptyOp::create(rewriter, loc, folded.getType());
+  SmallVector<AffineMap> maps(
+      3, AffineMap::getMultiDimIdentityMap(type.getRank(), context));
+  SmallVector<StringRef> iterators(type.getRank(), "parallel");
+  auto combined = GenericOp::create(
+      rewriter, loc, TypeRange{folded.getType()}, ValueRange{init, folded},
+      ValueRange{empty}, makeExtentsAttr(context, type.extents),
+      rewriter.getStrArrayAttr(iterators), makePathAttr(context, type.path),
+      rewriter.getAffineMapArrayAttr(maps), ArrayAttr(), UnitAttr());
+  OpBuilder::InsertionGuard guard(rewriter);
+  Type element = acc.getType();
+  Block *block = rewriter.createBlock(
+      &combined.getBody(), {}, {element, element, element}, {loc, loc, loc});
+  IRMapping mapping;
+  for (Value operand : combiner->getOperands())
+    mapping.map(operand, block->getArgument(operand == acc ? 0 : 1));
+  YieldOp::create(rewriter, loc,
+                  rewriter.clone(*combiner, mapping)->getResults());
+  rewriter.replaceAllUsesExcept(folded, combined.getResult(0), combined);
+}
+
+LogicalResult nested::ragged::splitInits(RewriterBase &rewriter,
+                                         func::FuncOp func) {
+  SmallVector<GenericOp> ops(func.getOps<GenericOp>());
+  for (GenericOp op : ops) {
+    FailureOr<GenericPlan> plan = planGeneric(op);
+    if (failed(plan))
+      return failure();
+    Value element;
+    Operation *combiner = plan->isFold() ? matchCombiner(op, element) : nullptr;
+    if (!combiner)
+      continue;
+    std::optional<TypedAttr> neutral = arith::getNeutralElement(combiner);
+    Value init = op.getInits()[0];
+    auto fill = init.getDefiningOp<FillOp>();
+    if (!neutral || (fill && fill.getValue() == *neutral))
+      continue;
+    rewriter.setInsertionPoint(op);
+    Value start =
+        FillOp::create(rewriter, op.getLoc(), init.getType(), *neutral);
+    op.getInitsMutable()[0].set(start);
+    // Contents that do not matter are not combined with.
+    if (!init.getDefiningOp<EmptyOp>())
+      combineAfterwards(rewriter, op, combiner, init);
+  }
+  return success();
+}

@@ -1,0 +1,75 @@
+// RUN: nested-opt %s --split-input-file --verify-diagnostics
+
+func.func @logsumexp_type(%x: !ragged.tensor<[N, 8], i64>) {
+  // expected-error @below {{expected a float element type for 'logsumexp', but got 'i64'}}
+  %y = ragged.reduce logsumexp %x dims [0] : !ragged.tensor<[N, 8], i64> -> !ragged.tensor<[8], i64>
+  return
+}
+
+// -----
+
+// Truth is i1: what other numbers mean, the program says.
+func.func @any_type(%x: !ragged.tensor<[N, 8], f32>) {
+  // expected-error @below {{expected element type 'i1' for 'any', but got 'f32'}}
+  %y = ragged.reduce any %x dims [0] : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[8], f32>
+  return
+}
+
+// -----
+
+func.func @argmax_type(%x: !ragged.tensor<[N, 8], f32>) {
+  // expected-error @below {{expected result of type '!ragged.tensor<[8], i64>', but got '!ragged.tensor<[8], f32>'}}
+  %y = ragged.reduce argmax %x dims [0] : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[8], f32>
+  return
+}
+
+// -----
+
+// The index of an element of another sample would need the sizes of those before.
+func.func @argmax_batch(%x: !ragged.tensor<[N, 8], f32>) {
+  // expected-error @below {{expected 'argmax' within each sample, but got a reduction of the batch}}
+  %y = ragged.reduce argmax %x dims [0] batch : !ragged.tensor<[N, 8], f32> -> tensor<8xi64>
+  return
+}
+
+// -----
+
+// R5: only max and min have a choice.
+func.func @r5_empty(%x: !ragged.tensor<[N, 8], f32>) {
+  // expected-error @below {{expected 'empty' with 'max' or 'min' only, but got it with 'argmin'}}
+  %y = ragged.reduce argmin %x dims [0] empty identity : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[8], i64>
+  return
+}
+
+// -----
+
+func.func @softmax_type(%x: !ragged.tensor<[N, 8], i64>) {
+  // expected-error @below {{expected a float element type, but got 'i64'}}
+  %y = ragged.softmax %x dims [0] : !ragged.tensor<[N, 8], i64> -> !ragged.tensor<[N, 8], i64>
+  return
+}
+
+// -----
+
+func.func @softmax_none(%x: !ragged.tensor<[N, 8], f32>) {
+  // expected-error @below {{expected at least one dim, but got none}}
+  %y = ragged.softmax %x dims [] : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N, 8], f32>
+  return
+}
+
+// -----
+
+func.func @softmax_dims(%x: !ragged.tensor<[N, 8], f32>) {
+  // expected-error @below {{expected dims below rank 2, but got 2}}
+  %y = ragged.softmax %x dims [2] : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N, 8], f32>
+  return
+}
+
+// -----
+
+// expected-note @below {{symbol 'N' is bound here}}
+func.func @softmax_result(%x: !ragged.tensor<[N, 8], f32>) {
+  // expected-error @below {{expected result of type '!ragged.tensor<[N, 8], f32>', but got '!ragged.tensor<[8], f32>'}}
+  %y = ragged.softmax %x dims [0] : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[8], f32>
+  return
+}

@@ -42,6 +42,7 @@ void nested::buildStructureToGPU(OpPassManager &pm, const GPUOptions &options) {
   threads.threads = options.threads;
   function.addPass(createTileToThreads(threads));
   addCleanup(function);
+  function.addPass(createDefineArithmetic());
   // No library is linked: functions become polynomials here, too.
   function.addPass(createApproximateMath());
   PlaceWorkgroupMemoryOptions memory;

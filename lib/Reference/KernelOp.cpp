@@ -65,7 +65,6 @@ private:
   FailureOr<ScalarProgram *> getProgram(Block &block);
   void store(unsigned result, int64_t instance, ArrayRef<int64_t> outer,
              const Array &values, int64_t offset);
-  std::string describe(int64_t row) const;
 
   Interpreter &interpreter;
   Scope &scope;
@@ -126,11 +125,6 @@ LogicalResult KernelRun::listRows() {
     units.push_back({-1, {}, begin, std::min(begin + size, count)});
   }
   return success();
-}
-
-std::string KernelRun::describe(int64_t row) const {
-  return scope.describe(path, rows[row].instance) + ", row " +
-         std::to_string(row) + " of the kernel";
 }
 
 LogicalResult KernelRun::run() {
@@ -215,9 +209,7 @@ LogicalResult KernelRun::runTile(int64_t begin, int64_t live) {
                               tile.rows[row].instance);
       });
     else if (!isa<ragged::TileYieldOp>(each))
-      result = tile.run(&each, [&](int64_t row) {
-        return row < 0 ? std::string("the kernel") : describe(begin + row);
-      });
+      result = tile.run(&each);
     if (failed(result))
       return failure();
   }
@@ -366,8 +358,7 @@ LogicalResult KernelRun::combine(ragged::TileReduceOp fold,
       (*program)->argument(j) = values[j].data[row * width + k];
       (*program)->argument(count + j) = into[j].data[k];
     }
-    if (failed((*program)->run({}, [&] { return std::string("a fold"); })))
-      return failure();
+    (*program)->run({});
     for (size_t j = 0; j < count; ++j)
       into[j].data[k] = (*program)->result(j);
   }
@@ -438,8 +429,7 @@ LogicalResult KernelRun::finish(ragged::TileReduceOp fold,
   for (size_t k = 0; k < values.front().data.size(); ++k) {
     for (size_t j = 0; j < count; ++j)
       (*program)->argument(j) = values[j].data[k];
-    if (failed((*program)->run({}, [&] { return std::string("a fold"); })))
-      return failure();
+    (*program)->run({});
     for (auto [j, array] : llvm::enumerate(finished))
       array.data[k] = (*program)->result(j);
   }

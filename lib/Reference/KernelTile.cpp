@@ -77,7 +77,7 @@ static bool getAccess(AffineMap map, ArrayRef<int64_t> shape,
   return true;
 }
 
-LogicalResult Tile::runLinalg(Operation *op, Where where) {
+LogicalResult Tile::runLinalg(Operation *op) {
   auto linalgOp = cast<linalg::LinalgOp>(op);
   auto program = ScalarProgram::compile(
       *linalgOp.getBlock(), roundEach,
@@ -116,10 +116,7 @@ LogicalResult Tile::runLinalg(Operation *op, Where where) {
       break;
     for (auto [k, array] : llvm::enumerate(operands))
       program->argument(k) = array->data[walk.getOffset(k)];
-    if (failed(program->run(walk.getCoordinates(), [&] {
-          return where(rows ? walk.getCoordinates()[0] : -1);
-        })))
-      return failure();
+    program->run(walk.getCoordinates());
     for (auto [k, array] : llvm::enumerate(outputs))
       array->data[walk.getOffset(firstOutput + k)] = program->result(k);
   }
@@ -132,7 +129,7 @@ LogicalResult Tile::runLinalg(Operation *op, Where where) {
 // arith, math, tensor
 //===----------------------------------------------------------------------===//
 
-LogicalResult Tile::runElementwise(Operation *op, Where where) {
+LogicalResult Tile::runElementwise(Operation *op) {
   if (op->getNumRegions() || op->getNumResults() != 1 ||
       !lookupScalarFunction(op->getName().getStringRef()))
     return op->emitError("the reference interpreter does not support '")
@@ -150,8 +147,7 @@ LogicalResult Tile::runElementwise(Operation *op, Where where) {
       const Array &array = get(operand);
       program->argument(k) = array.data[array.shape.empty() ? 0 : i];
     }
-    if (failed(program->run({}, [&] { return where(rows ? i / width : -1); })))
-      return failure();
+    program->run({});
     result.data[i] = program->result(0);
   }
   set(op->getResult(0), std::move(result), rows);
@@ -173,9 +169,9 @@ static void visitSlice(SliceOp op, ArrayRef<int64_t> whole, Visit visit) {
     visit(i++, walk.getOffset(0));
 }
 
-LogicalResult Tile::run(Operation *op, Where where) {
+LogicalResult Tile::run(Operation *op) {
   if (isa<linalg::LinalgOp>(op))
-    return runLinalg(op, where);
+    return runLinalg(op);
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     Array array = makeTile(constant.getType());
     if (isa<FloatAttr, IntegerAttr>(constant.getValue()))
@@ -215,5 +211,5 @@ LogicalResult Tile::run(Operation *op, Where where) {
         isTile(slice.getDest()) || isTile(slice.getSource()));
     return success();
   }
-  return runElementwise(op, where);
+  return runElementwise(op);
 }

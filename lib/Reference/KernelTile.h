@@ -33,9 +33,6 @@ inline void fillWithPoison(Array &array) {
 
 class Tile {
 public:
-  /// Says where row `row` is, or where the kernel is for -1.
-  using Where = llvm::function_ref<std::string(int64_t row)>;
-
   Tile(int64_t size, int64_t live, llvm::ArrayRef<TileRow> rows, bool roundEach)
       : size(size), live(live), rows(rows), roundEach(roundEach) {}
 
@@ -45,7 +42,7 @@ public:
   void set(mlir::Value value, Array array, bool isTile);
   const Array &get(mlir::Value value) const { return values.at(value).array; }
   /// An op that knows nothing of rows.
-  mlir::LogicalResult run(mlir::Operation *op, Where where);
+  mlir::LogicalResult run(mlir::Operation *op);
   /// The scalar that a constant is; nullopt for other values.
   static std::optional<Number> getConstant(mlir::Value value);
 
@@ -59,8 +56,8 @@ private:
     bool isTile;
   };
 
-  mlir::LogicalResult runLinalg(mlir::Operation *op, Where where);
-  mlir::LogicalResult runElementwise(mlir::Operation *op, Where where);
+  mlir::LogicalResult runLinalg(mlir::Operation *op);
+  mlir::LogicalResult runElementwise(mlir::Operation *op);
   bool isTile(mlir::Value value) const { return values.at(value).isTile; }
 
   bool roundEach;

@@ -67,7 +67,7 @@ case(
   %h = ragged.broadcast %z dims [1, 2] : <L, 4> -> <K, L, 4>
   %q = ragged.map ins(%g, %h : <K, L, 4>, <K, L, 4>) {
   ^bb0(%i: f32, %j: f32):
-    %c = arith.subf %i, %j : f32
+    %c = arith.addf %i, %j : f32
     ragged.yield %c : f32 } -> <K, L, 4>
   %s = ragged.reduce sum %q dims [0, 2] : <K, L, 4> -> <L>
   %t = ragged.reduce mean %p dims [1] : <K, K, 4> -> <K, 4>

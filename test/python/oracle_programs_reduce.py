@@ -173,7 +173,8 @@ case("reduce_dense", """func.func @f(%x: tensor<70x9xf32>, %n: <N>) -> (tensor<7
   %e = ragged.reduce argmax %x dims [0, 1] : tensor<70x9xf32> -> tensor<i64>
   %g = ragged.softmax %x dims [1] log : tensor<70x9xf32> -> tensor<70x9xf32>
   return %a, %b, %c, %d, %e, %g : tensor<70xi64>, tensor<9xi64>, tensor<9xf32>, tensor<70x9xf32>, tensor<i64>, tensor<70x9xf32> }""",
-     together(np.random.default_rng(5).standard_normal((70, 9)).astype("f4"), rows()))  # fmt: skip
+     together(np.random.default_rng(5).standard_normal((70, 9)).astype("f4"), rows()),
+     batch=True)  # fmt: skip
 
 case("softmax", """func.func @f(%x: <N, M, 3>) -> (<N, M, 3>, <N, M, 3>, <N, M, 3>, <N, M, 3>) {
   %a = ragged.softmax %x dims [1] : <N, M, 3> -> <N, M, 3>
@@ -255,7 +256,8 @@ case("norms_dense", """func.func @f(%x: tensor<70x6xf32>, %n: <N>) -> (tensor<70
   %b = ragged.normalize instance %x : tensor<70x6xf32> -> tensor<70x6xf32>
   %c = ragged.normalize rms %x : tensor<70x6xf32> -> tensor<70x6xf32>
   return %a, %b, %c : tensor<70x6xf32>, tensor<70x6xf32>, tensor<70x6xf32> }""",
-     together(np.random.default_rng(6).standard_normal((70, 6)).astype("f4"), rows()))  # fmt: skip
+     together(np.random.default_rng(6).standard_normal((70, 6)).astype("f4"), rows()),
+     batch=True)  # fmt: skip
 
 
 # --- Reductions that start from something ------------------------------------------

@@ -195,3 +195,17 @@ def test_extrema_of_repeated_values():
     result = nested.jit(f)(nested.from_list(xs), nested.from_list(ys))
     np.testing.assert_array_equal(result[0], xs[0])
     np.testing.assert_array_equal(result[1], np.zeros((1, 3)))
+
+
+def test_differences_that_cancel():
+    """Sums that are moved apart cancel to the rounding of their terms; not where that is turned off."""
+
+    def f(x):
+        return nested.sum(x[:, None, :] - x[None, :, :], axis=(0, 2))
+
+    x = nested.from_list(
+        [np.random.default_rng(k).normal(size=(1, 4)).astype("f4") for k in range(50)]
+    )
+    exact = nested.jit(f, reassociate=False)(x)
+    assert not exact.values.any()
+    np.testing.assert_allclose(nested.jit(f)(x).values, 0, atol=1e-6)

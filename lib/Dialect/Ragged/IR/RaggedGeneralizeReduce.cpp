@@ -408,7 +408,14 @@ FailureOr<Value> Reducer::run() {
     break;
   }
   Type wide = getSumType(elementType, overRows);
-  Value sum = fold(kind, builder.convertFloat(op.getSource(), wide));
+  // Elements are widened where they are added: if they have to be stored, then
+  // as they are.
+  Value sum = fold(kind, wide, op.getSource(), {},
+                   [&](OpBuilder &b, Location l, ValueRange x) -> Value {
+                     if (wide == elementType)
+                       return x[0];
+                     return arith::ExtFOp::create(b, l, wide, x[0]);
+                   });
   if (kind == ReduceKind::Mean)
     sum = divideByCount(sum);
   return builder.convertFloat(sum, elementType);

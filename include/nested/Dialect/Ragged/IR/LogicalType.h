@@ -104,8 +104,8 @@ mlir::Type substituteSymbols(mlir::Type type,
 /// Whether numbers of this type are what tensors hold: i1, i8, i16, i32, i64,
 /// ui8, f16, bf16, f32, f64.
 bool isValidElementType(mlir::Type type);
-/// What regions and tiles hold for elements of this type: the same, but integers
-/// without a sign, as `arith` has them.
+/// What regions and tiles hold for elements of this type: the same, but
+/// integers without a sign, as `arith` has them.
 mlir::Type getScalarType(mlir::Type elementType);
 
 /// Text for messages: `[N, 3, N + M]`, `[B, S]`.

@@ -73,3 +73,27 @@ func.func @softmax_result(%x: !ragged.tensor<[N, 8], f32>) {
   %y = ragged.softmax %x dims [0] : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[8], f32>
   return
 }
+
+// -----
+
+func.func @normalize_groups(%x: !ragged.tensor<[N, 8], f32>) {
+  // expected-error @below {{expected a number of groups that divides the 8 channels, but got 3}}
+  %y = ragged.normalize group %x {groups = 3 : i64} : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N, 8], f32>
+  return
+}
+
+// -----
+
+func.func @normalize_groups_of_layer(%x: !ragged.tensor<[N, 8], f32>) {
+  // expected-error @below {{expected 'groups' with 'group' only, but got it with 'layer'}}
+  %y = ragged.normalize layer %x {groups = 2 : i64} : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N, 8], f32>
+  return
+}
+
+// -----
+
+func.func @normalize_channels(%x: !ragged.tensor<[N, 2, 8], f32>) {
+  // expected-error @below {{expected one dim of channels for 'instance', but got 2}}
+  %y = ragged.normalize instance %x {dims = 2 : i64} : !ragged.tensor<[N, 2, 8], f32> -> !ragged.tensor<[N, 2, 8], f32>
+  return
+}

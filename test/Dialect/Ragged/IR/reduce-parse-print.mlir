@@ -23,3 +23,14 @@ func.func @softmax(%x: !ragged.tensor<[N, M, 8], f32>) {
   %l = ragged.softmax %x dims [0, 2] log : !ragged.tensor<[N, M, 8], f32> -> !ragged.tensor<[N, M, 8], f32>
   return
 }
+
+// CHECK-LABEL: func.func @normalize
+func.func @normalize(%x: !ragged.tensor<[N, 8], f32>, %g: tensor<8xf32>) {
+  // CHECK: ragged.normalize rms %{{.*}} scale %{{.*}} : !ragged.tensor<[N, 8], f32>, scale tensor<8xf32> -> !ragged.tensor<[N, 8], f32>
+  %r = ragged.normalize rms %x scale %g : !ragged.tensor<[N, 8], f32>, scale tensor<8xf32> -> !ragged.tensor<[N, 8], f32>
+  // CHECK: ragged.normalize group %{{.*}} {groups = 4 : i64} : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N, 8], f32>
+  %s = ragged.normalize group %x {groups = 4 : i64} : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N, 8], f32>
+  // CHECK: ragged.normalize instance %{{.*}} offset %{{.*}} : !ragged.tensor<[N, 8], f32>, offset tensor<8xf32> -> !ragged.tensor<[N, 8], f32>
+  %t = ragged.normalize instance %x offset %g : !ragged.tensor<[N, 8], f32>, offset tensor<8xf32> -> !ragged.tensor<[N, 8], f32>
+  return
+}

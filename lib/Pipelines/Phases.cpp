@@ -66,6 +66,10 @@ void nested::buildToKernels(OpPassManager &pm, const PhaseOptions &options) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
   ragged::RaggedFormKernelsOptions form;
   form.fuse = options.fuse;
+  // The fewer tiles, the less often weights come from a far cache. Tiles of a
+  // GPU are limited by its workgroup memory.
+  if (!GPUSpec::isGPU(options.target))
+    form.largeTileRows = 96;
   functions.addPass(ragged::createRaggedFormKernels(form));
   // Loads were repeated per use, constants per tile.
   functions.addPass(createCSEPass());

@@ -62,6 +62,8 @@ bool isOnlyRead(Value buffer) {
           return false;
       continue;
     }
+    if (isa<memref::PrefetchOp>(user))
+      continue;
     auto effects = dyn_cast<MemoryEffectOpInterface>(user);
     // Without results, so that the buffer does not live on under another name.
     bool escapes = llvm::any_of(user->getResultTypes(), [](Type type) {

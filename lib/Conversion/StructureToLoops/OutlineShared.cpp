@@ -10,11 +10,14 @@
 // 1. Roots: linalg ops at the top of the kernel that are made of the dense
 //    operands of the launch alone, and that ops inside of loops use.
 // 2. A new kernel makes the roots of these operands and stores them into new
-//    arguments. Its launch stands in front of the kernel's; the buffers live
-//    from the one to the other.
+//    arguments, index by index of the first dim, which are its units. Its
+//    launch stands in front of the kernel's; the buffers live from the one to
+//    the other.
 // 3. The old kernel gets the buffers behind its other memrefs.
 //
 //===----------------------------------------------------------------------===//
+
+#include "TileSlices.h"
 
 #include "nested/Conversion/LoopsToLLVM/Passes.h"
 #include "nested/Conversion/StructureToLoops/Passes.h"
@@ -36,6 +39,7 @@ namespace nested {
 
 using namespace mlir;
 using namespace nested;
+using namespace nested::tile;
 
 namespace {
 
@@ -55,6 +59,14 @@ struct Root {
 
   RankedTensorType getType() {
     return cast<RankedTensorType>(op.getResult(0).getType());
+  }
+  /// Whether it can be made in parts of the first dim.
+  bool canCut() {
+    return op.getNumResults() == 1 &&
+           op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity() &&
+           !op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)) &&
+           tile::canCut(op, 0) &&
+           llvm::count_if(slice, llvm::IsaPred<linalg::GenericOp>) == 1;
   }
 };
 
@@ -105,7 +117,8 @@ void OutlineShared::outline(func::FuncOp kernel, ragged::LaunchOp launch) {
     });
     if (op.getNumResults() == 1 && inLoops &&
         root.getType().getNumElements() >= minElements &&
-        succeeded(collect(op.getResult(0), &body, known, root.slice)))
+        succeeded(collect(op.getResult(0), &body, known, root.slice)) &&
+        root.canCut())
       roots.push_back(std::move(root));
   }
   if (roots.empty())
@@ -131,8 +144,12 @@ void OutlineShared::outline(func::FuncOp kernel, ragged::LaunchOp launch) {
     buffers.push_back(launch.getMemrefs()[i]);
   }
   SmallVector<Value> made;
+  int64_t units = 0, bytes = 0;
   b.setInsertionPoint(launch);
   for (Root &root : roots) {
+    units = std::max(units, root.getType().getDimSize(0));
+    bytes += 2 * root.getType().getNumElements() *
+             llvm::divideCeil(root.getType().getElementTypeBitWidth(), 8);
     RankedTensorType type = root.getType();
     types.push_back(MemRefType::get(type.getShape(), type.getElementType()));
     made.push_back(ragged::BufferOp::create(
@@ -144,15 +161,19 @@ void OutlineShared::outline(func::FuncOp kernel, ragged::LaunchOp launch) {
   }
   llvm::append_range(buffers, made);
   std::string name = (kernel.getSymName() + "_shared").str();
+  Value table = ragged::TableOp::create(
+      b, loc, ragged::TableType::get(&getContext()), ragged::TableKind::Offsets,
+      ragged::extent::constant(&getContext(), units), IntegerAttr(),
+      ragged::makePathAttr(&getContext(), {}), ArrayAttr(), IntegerAttr());
   ragged::LaunchOp::create(
-      b, launch.getLoc(), name, ragged::UnitKind::Single, IntegerAttr(),
-      launch.getRowTable(), Value(), buffers, ValueRange(), /*tile_rows=*/1,
-      /*flops_per_row=*/0, /*bytes_per_row=*/0, ArrayAttr());
+      b, launch.getLoc(), name, ragged::UnitKind::Groups, IntegerAttr(), table,
+      table, buffers, ValueRange(), /*tile_rows=*/1, /*flops_per_row=*/0,
+      /*bytes_per_row=*/llvm::divideCeil(bytes, units), ArrayAttr());
   launch.getMemrefsMutable().append(made);
 
   // The kernel that makes them.
   b.setInsertionPoint(kernel);
-  types.append(2, b.getIndexType()); // The only unit.
+  types.append(2, b.getIndexType());
   auto shared =
       func::FuncOp::create(b, loc, name, b.getFunctionType(types, {}));
   shared->setAttr(kKernelAttr, b.getUnitAttr());
@@ -161,16 +182,35 @@ void OutlineShared::outline(func::FuncOp kernel, ragged::LaunchOp launch) {
   IRMapping map;
   for (auto [k, i] : llvm::enumerate(sources))
     map.map(kernel.getArgument(i), entry->getArgument(k));
-  llvm::DenseSet<Operation *> cloned;
+  for (Operation *op : slice)
+    if (!isa<linalg::GenericOp>(op))
+      b.clone(*op, map);
+  Value begin = entry->getArgument(types.size() - 2);
+  Value end = entry->getArgument(types.size() - 1);
   for (auto [k, root] : llvm::enumerate(roots)) {
-    for (Operation *op : root.slice)
-      if (cloned.insert(op).second)
-        b.clone(*op, map);
-    // At once: what is stored as it is made needs no memory of its own.
-    bufferization::MaterializeInDestinationOp::create(
-        b, loc, TypeRange(), map.lookup(root.op.getResult(0)),
-        entry->getArgument(sources.size() + k), /*restrict=*/true,
-        /*writable=*/true);
+    Value dest = entry->getArgument(sources.size() + k);
+    Value last = arith::MinSIOp::create(
+        b, loc, end,
+        arith::ConstantIndexOp::create(b, loc, root.getType().getDimSize(0)));
+    linalg::GenericOp op = root.op;
+    SmallVector<int64_t> extents = op.getStaticLoopRanges();
+    buildLoop(b, loc, begin, last, 1, {},
+              [&](OpBuilder &inner, Value index, ValueRange) {
+                DimRanges ranges{DimRange::at(index)};
+                for (int64_t extent : ArrayRef(extents).drop_front())
+                  ranges.push_back(DimRange::all(inner, extent));
+                linalg::GenericOp part = emitPart(
+                    inner, op, ranges,
+                    [&](Value value, ArrayRef<DimRange> needed) {
+                      return extractSlice(inner, loc,
+                                          map.lookupOrDefault(value), needed);
+                    });
+                bufferization::MaterializeInDestinationOp::create(
+                    inner, loc, TypeRange(), part.getResult(0),
+                    subview(inner, loc, dest, ranges), /*restrict=*/true,
+                    /*writable=*/true);
+                return SmallVector<Value>();
+              });
   }
   func::ReturnOp::create(b, loc);
 

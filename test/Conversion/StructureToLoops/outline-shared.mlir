@@ -1,13 +1,17 @@
 // RUN: nested-opt %s --pass-pipeline='builtin.module(func.func(tile-body{pack-bytes=4096}),outline-shared)' | FileCheck %s
 
-// Weights that are packed are packed once per call, by a kernel of their own; its results lie behind the memrefs
+// Weights that are packed are packed once per call, by a kernel of their own whose units are the panels; its results lie behind the memrefs
 // of the kernel that uses them and in front of its error record.
 
 // CHECK-LABEL: func.func @linear_shared
-// CHECK-SAME:      (%[[W:.*]]: memref<64x128xf32>, %[[TO:.*]]: memref<2x64x64xf32>, %{{.*}}: index, %{{.*}}: index) attributes {ragged.kernel}
+// CHECK-SAME:      (%[[W:.*]]: memref<64x128xf32>, %[[TO:.*]]: memref<2x64x64xf32>, %[[BEGIN:.*]]: index, %[[END:.*]]: index) attributes {ragged.kernel}
 // CHECK:         %[[WT:.*]] = bufferization.to_tensor %[[W]]
-// CHECK:         %[[PACKED:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2x64x64xf32>)
-// CHECK:         bufferization.materialize_in_destination %[[PACKED]] in restrict writable %[[TO]]
+// CHECK:         %[[LAST:.*]] = arith.minsi %[[END]]
+// CHECK:         scf.for %[[P:[a-z0-9]*]] = %[[BEGIN]] to %[[LAST]]
+// CHECK:           %[[FROM:.*]] = tensor.extract_slice %{{.*}}[0, %[[P]], 0] [64, 1, 64] [1, 1, 1]
+// CHECK:           %[[PANEL:.*]] = linalg.generic {{.*}} ins(%[[FROM]] : tensor<64x64xf32>)
+// CHECK:           %[[PLACE:.*]] = memref.subview %[[TO]][%[[P]], 0, 0] [1, 64, 64] [1, 1, 1]
+// CHECK:           bufferization.materialize_in_destination %[[PANEL]] in restrict writable %[[PLACE]]
 // CHECK-LABEL: func.func @linear(
 // CHECK-SAME:      %[[X:.*]]: memref<?x64xf32>, %{{.*}}: memref<64x128xf32>, %{{.*}}: memref<?x128xf32>, %[[P:.*]]: memref<2x64x64xf32>, %{{.*}}: memref<?xi64>, %{{.*}}: index, %{{.*}}: index)
 // CHECK:         %[[PT:.*]] = bufferization.to_tensor %[[P]] restrict
@@ -23,7 +27,8 @@
 // CHECK:         %[[W:.*]] = ragged.buffer arg 1
 // CHECK:         %[[Y:.*]] = ragged.buffer result 0
 // CHECK:         %[[P:.*]] = ragged.buffer temp rows 1 : !ragged.buffer<2x64x64xf32>
-// CHECK:         ragged.launch @linear_shared units single row_table %{{.*}} memrefs(%[[W]], %[[P]] :
+// CHECK:         %[[PANELS:.*]] = ragged.table offsets <2> path []
+// CHECK:         ragged.launch @linear_shared units groups row_table %[[PANELS]] unit_table %[[PANELS]] memrefs(%[[W]], %[[P]] : {{.*}}bytes_per_row = 32768
 // CHECK-NEXT:    ragged.launch @linear units {{.*}} memrefs(%[[X]], %[[W]], %[[Y]], %[[P]] :
 // CHECK-NOT:     @small_shared
 

@@ -58,11 +58,12 @@ def OutlineShared : Pass<"outline-shared", "::mlir::ModuleOp"> {
   let description = [{
     Linalg ops in front of a kernel's loops that are made of dense operands alone, such
     as weights that `tile-body` packs into panels, move into a kernel of their own,
-    `@NAME_shared`. The schedule launches it in front of the kernel and holds its
-    results in temporaries.
+    `@NAME_shared`, whose units are the indices of their first dim (panels). The
+    schedule launches it in front of the kernel and holds its results in temporaries.
 
     Requires: the kernel is launched by one schedule, once. Results of fewer than
-    `min-elements` elements stay where they are: a launch costs more.
+    `min-elements` elements stay where they are, since a launch costs more, and so do
+    those that are made of other such results.
 
     Guarantees: the arguments of kernels and the operands of launches agree.
   }];

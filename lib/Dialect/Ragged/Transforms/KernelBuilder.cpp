@@ -32,8 +32,10 @@ using namespace nested::ragged;
 namespace {
 class KernelBuilder {
 public:
-  KernelBuilder(RewriterBase &rewriter, Location loc, const KernelPlan &plan)
-      : b(rewriter), loc(loc), context(rewriter.getContext()), plan(plan) {}
+  KernelBuilder(RewriterBase &rewriter, Location loc, const KernelPlan &plan,
+                int64_t largeTileRows)
+      : b(rewriter), loc(loc), context(rewriter.getContext()), plan(plan),
+        largeTileRows(largeTileRows) {}
   LogicalResult run(StringRef name);
 
 private:
@@ -74,6 +76,7 @@ private:
   Location loc;
   MLIRContext *context;
   const KernelPlan &plan;
+  int64_t largeTileRows;
   int64_t tileRows = 0;
   KernelOp kernel;
   llvm::MapVector<Value, Value> inputs;
@@ -96,24 +99,31 @@ SmallVector<unsigned> KernelBuilder::getInnerDims(const GenericPlan &generic) {
 }
 
 /// Tall enough to use weights many times from the cache, and small enough for
-/// all tiles of the kernel to stay in it. A multiple of the height of every
-/// register block (4, 6, 8, 12), since the last block runs to the end of the
-/// tile.
+/// all tiles of the kernel to stay in it: taller where weights themselves do
+/// not, which come from a farther cache for every tile. A multiple of the
+/// height of every register block (4, 6, 8, 12), since the last block runs to
+/// the end of the tile.
 int64_t KernelBuilder::chooseTileRows() {
-  constexpr int64_t mostRows = 48, leastRows = 24, mostBytes = 1 << 20;
-  int64_t rowBytes = 0;
+  constexpr int64_t leastRows = 24, mostBytes = 1 << 20;
+  auto bytesOf = [](Value value) {
+    LogicalType type = LogicalType::of(value);
+    int64_t bytes = (type.elementType.getIntOrFloatBitWidth() + 7) / 8;
+    for (ExtentAttr extent : type.extents)
+      bytes *= extent.getConstant().value_or(1);
+    return bytes;
+  };
+  int64_t rowBytes = 0, weightBytes = 0;
   for (const GenericPlan &generic : plan.generics) {
     GenericOp op = generic.getOp();
-    for (Value result : op.getResults()) {
-      LogicalType type = LogicalType::of(result);
-      int64_t bytes = (type.elementType.getIntOrFloatBitWidth() + 7) / 8;
-      for (ExtentAttr extent : type.extents)
-        bytes *= extent.getConstant().value_or(1);
-      rowBytes += bytes;
-    }
+    for (Value result : op.getResults())
+      rowBytes += bytesOf(result);
+    for (Value input : op.getInputs())
+      if (isa<RankedTensorType>(input.getType()))
+        weightBytes += bytesOf(input);
   }
   if (plan.space.empty() && plan.path.empty())
     return leastRows;
+  int64_t mostRows = weightBytes > mostBytes ? largeTileRows : 48;
   int64_t rows = rowBytes ? mostBytes / rowBytes : mostRows;
   return std::clamp(rows / leastRows * leastRows, leastRows, mostRows);
 }
@@ -682,6 +692,7 @@ LogicalResult KernelBuilder::run(StringRef name) {
 
 LogicalResult nested::ragged::buildKernel(RewriterBase &rewriter, Location loc,
                                           const KernelPlan &plan,
-                                          StringRef name) {
-  return KernelBuilder(rewriter, loc, plan).run(name);
+                                          StringRef name,
+                                          int64_t largeTileRows) {
+  return KernelBuilder(rewriter, loc, plan, largeTileRows).run(name);
 }

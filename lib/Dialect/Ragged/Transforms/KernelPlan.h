@@ -116,9 +116,10 @@ mlir::FailureOr<std::vector<StepPlan>> planKernels(mlir::func::FuncOp func,
                                                    bool fuse);
 
 /// Writes the kernel as an op; maps the results of its generics to the op's.
+/// Tiles that are multiplied with many weights have at most `largeTileRows`.
 mlir::LogicalResult buildKernel(mlir::RewriterBase &rewriter,
                                 mlir::Location loc, const KernelPlan &plan,
-                                llvm::StringRef name);
+                                llvm::StringRef name, int64_t largeTileRows);
 
 /// Whether every loop is a dim of some operand, which linalg asks for.
 bool coverDims(llvm::ArrayRef<mlir::AffineMap> maps);

@@ -124,7 +124,7 @@ void RaggedFormKernels::runOnOperation() {
     rewriter.setInsertionPoint(block.getTerminator());
     std::string name = (func.getName() + "_k" + Twine(number++)).str();
     Location loc = step.kernel.generics.front().op.getLoc();
-    if (failed(buildKernel(rewriter, loc, step.kernel, name)))
+    if (failed(buildKernel(rewriter, loc, step.kernel, name, largeTileRows)))
       return signalPassFailure();
   }
   for (Operation *op : llvm::reverse(old))

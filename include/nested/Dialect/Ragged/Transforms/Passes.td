@@ -225,7 +225,9 @@ def RaggedFormKernels : Pass<"ragged-form-kernels", "::mlir::func::FuncOp"> {
     Option<"fuse", "fuse", "bool", /*default=*/"true",
            "Put more than one generic into a kernel">,
     Option<"flopsPerByte", "flops-per-byte", "int64_t", /*default=*/"128",
-           "Work that may replace a byte that a backward kernel would read from an earlier one; 0: store all">
+           "Work that may replace a byte that a backward kernel would read from an earlier one; 0: store all">,
+    Option<"largeTileRows", "large-tile-rows", "int64_t", /*default=*/"48",
+           "Most rows of a tile that is multiplied with more than 1 MB of weights">
   ];
   let dependentDialects = ["::nested::ragged::RaggedDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];

@@ -11,7 +11,7 @@ from pathlib import Path
 import measure
 import numpy as np
 import programs
-from measure import Call, interleaved, seconds_of
+from measure import Call, seconds_of
 
 ROW_MAPS = ((384, 128), (128, 512), (512, 128), (64, 64), (256, 256), (1024, 1024))
 BLOCK_LENGTHS = (20, 64, 100, 200)
@@ -34,9 +34,7 @@ def row_maps(run):
             cells, flops = [f"{depth} x {columns}", str(rows)], 2 * rows * depth * columns
             for threads in run.threads:
                 call = Call(programs.matmul, x, w, threads=threads)
-                median, share, _ = interleaved({"": (call, flops)}, run.fma(threads), run.seconds)[
-                    ""
-                ]
+                median, share, _ = run.compare(call, flops, run.fma(threads))
                 cells += [(flops / median * 1e-9, GIGA), (share, PERCENT)]
             run.report.row(*cells)
 
@@ -54,8 +52,7 @@ def block(run):
         cells, flops = [str(n)], programs.block_flops([n])
         for threads in run.threads:
             call = Call(programs.block, programs.batch([n], programs.SINGLE), w, threads=threads)
-            result = interleaved({"": (call, flops)}, run.fma(threads), run.seconds)
-            median, share, _ = result[""]
+            median, share, _ = run.compare(call, flops, run.fma(threads))
             cells += [(median * 1e3, "{:.2f}"), (flops / median * 1e-9, GIGA), (share, PERCENT)]
         run.report.row(*cells)
 
@@ -86,8 +83,7 @@ def memory(run):
             moved = 4 * floats(*counts)
             for threads in run.threads:
                 call = Call(function, *args, threads=threads)
-                copy = copiers[threads]
-                median, share, _ = interleaved({"": (call, moved)}, copy, run.seconds / 2)[""]
+                median, share, _ = run.compare(call, moved, copiers[threads], run.seconds / 2)
                 cells.append(f"{share:.0%} ({moved / median * 1e-9:.1f})")
                 del call
         run.report.row(*cells)
@@ -223,7 +219,7 @@ def scaling(run):
             call = Call(
                 programs.block, programs.batch(lengths, programs.SINGLE), w, threads=threads
             )
-            median, share, _ = interleaved({"": (call, flops)}, run.fma(threads), run.seconds)[""]
+            median, share, _ = run.compare(call, flops, run.fma(threads))
             row += [(median * 1e3, "{:.2f}"), (median / cells * 1e9, "{:.0f}"), (share, PERCENT)]
         run.report.row(*row)
 

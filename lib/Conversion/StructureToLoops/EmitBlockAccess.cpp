@@ -27,6 +27,20 @@ using namespace mlir;
 using namespace nested;
 using namespace nested::tile;
 
+Value TileEmitter::sourceRow(OpBuilder &b, Operation *load, Value row) {
+  Location loc = load->getLoc();
+  if (auto gather = dyn_cast<ragged::TileGatherOp>(load))
+    return tensor::ExtractOp::create(b, loc, whole(gather.getRows()), row);
+  return arith::AddIOp::create(b, loc, cast<ragged::TileLoadOp>(load).getRow(),
+                               row);
+}
+
+bool TileEmitter::isConsecutive(Operation *load) const {
+  auto type = cast<MemRefType>(load->getOperand(0).getType());
+  return type.getRank() == 2 && type.getLayout().isIdentity() &&
+         (isa<ragged::TileLoadOp>(load) || load->hasAttr(kConsecutiveAttr));
+}
+
 /// Finds the rows of the source that `count` rows from the frame's are, where
 /// the rows of a contraction are loaded.
 void TileEmitter::findSourceRows(Frame &frame, linalg::GenericOp op,
@@ -47,12 +61,7 @@ void TileEmitter::findSourceRows(Frame &frame, linalg::GenericOp op,
       row = arith::AddIOp::create(b, loc, row,
                                   arith::ConstantIndexOp::create(b, loc, i));
     row = arith::MinSIOp::create(b, loc, row, last);
-    if (auto gather = dyn_cast<ragged::TileGatherOp>(load))
-      row = tensor::ExtractOp::create(b, loc, whole(gather.getRows()), row);
-    else
-      row = arith::AddIOp::create(b, loc,
-                                  cast<ragged::TileLoadOp>(load).getRow(), row);
-    rows.push_back(row);
+    rows.push_back(sourceRow(b, load, row));
   }
 }
 
@@ -86,14 +95,11 @@ void TileEmitter::prefetchNextTile(OpBuilder &b, linalg::GenericOp op,
   auto rows = sourceRows.find(load);
   if (rows == sourceRows.end())
     return;
-  if (isa<ragged::TileGatherOp>(load) && !load->hasAttr(kConsecutiveAttr))
+  if (!isConsecutive(load))
     return;
   Value source = load->getOperand(0);
-  auto type = cast<MemRefType>(source.getType());
-  if (type.getRank() != 2 || !type.getLayout().isIdentity())
-    return;
   Location loc = load->getLoc();
-  int64_t depth = type.getDimSize(1);
+  int64_t depth = cast<MemRefType>(source.getType()).getDimSize(1);
   auto count = static_cast<int64_t>(rows->second.size());
   int64_t elements = llvm::divideCeil(count, panelsInAll);
   auto constant = [&](int64_t value) -> Value {

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -51,18 +52,10 @@ Value TileEmitter::rowSlice(Frame &frame, Value value,
 
   Operation *op = value.getDefiningOp();
   if (op && op->getBlock() == loop.getBody()) {
-    if (auto load = dyn_cast<ragged::TileLoadOp>(op)) {
+    if (graph.kindOf(op) == NodeKind::Load) {
       DimRanges source(ranges);
-      source[0] = DimRange::at(
-          arith::AddIOp::create(b, loc, load.getRow(), frame.row).getResult());
-      return extractSlice(b, loc, sourceTensor(load.getSource()), source);
-    }
-    if (auto gather = dyn_cast<ragged::TileGatherOp>(op)) {
-      DimRanges source(ranges);
-      source[0] = DimRange::at(
-          tensor::ExtractOp::create(b, loc, whole(gather.getRows()), frame.row)
-              .getResult());
-      return extractSlice(b, loc, sourceTensor(gather.getSource()), source);
+      source[0] = DimRange::at(sourceRow(b, op, frame.row));
+      return extractSlice(b, loc, sourceTensor(op->getOperand(0)), source);
     }
     if (graph.kindOf(op) == NodeKind::View) {
       Value source = wholeRow(frame, op->getOperand(0));
@@ -156,6 +149,54 @@ void TileEmitter::emitStore(Frame &frame, ragged::TileStoreOp op) {
            number);
 }
 
+/// Whether the accumulators are few vectors, which the loop over rows can carry
+/// in registers.
+bool TileEmitter::staysInRegisters(ragged::TileFoldOp op) const {
+  // AVX2 has 16 registers, AVX-512 and NEON have 32.
+  int64_t most = options.vectorBits * (options.vectorBits == 256 ? 8 : 16);
+  int64_t bits = 0;
+  for (Value acc : op.getAcc()) {
+    auto type = cast<RankedTensorType>(acc.getType());
+    if (type.getRank() != 1 || !llvm::isPowerOf2_64(type.getDimSize(0)))
+      return false;
+    bits += type.getNumElements() * type.getElementTypeBitWidth();
+  }
+  return bits <= most;
+}
+
+/// Fetches the row of the next tile into the second-level cache, for every load
+/// that the group reads.
+void TileEmitter::prefetchRows(Frame &frame, const TileGroup &group) {
+  constexpr int64_t lineBytes = 64, mostLines = 64;
+  llvm::SetVector<Operation *> loads;
+  for (Operation *op : group.ops)
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (Operation *load = operand.getDefiningOp();
+            load && load->getBlock() == loop.getBody() &&
+            graph.kindOf(load) == NodeKind::Load && isConsecutive(load))
+          loads.insert(load);
+    });
+  OpBuilder &b = frame.b;
+  for (Operation *load : loads) {
+    auto type = cast<MemRefType>(load->getOperand(0).getType());
+    int64_t bytes = type.getDimSize(1) * type.getElementTypeBitWidth() / 8;
+    if (bytes < lineBytes || bytes > mostLines * lineBytes)
+      continue;
+    Location loc = load->getLoc();
+    Value ahead = arith::AddIOp::create(
+        b, loc, sourceRow(b, load, frame.row),
+        arith::ConstantIndexOp::create(b, loc, graph.getRows()));
+    for (int64_t done = 0; done < bytes; done += lineBytes) {
+      Value column = arith::ConstantIndexOp::create(
+          b, loc, done * 8 / type.getElementTypeBitWidth());
+      memref::PrefetchOp::create(b, loc, load->getOperand(0),
+                                 ValueRange{ahead, column}, /*isWrite=*/false,
+                                 /*localityHint=*/2, /*isDataCache=*/true);
+    }
+  }
+}
+
 SmallVector<Value> TileEmitter::emitFold(Frame &frame, ragged::TileFoldOp op,
                                          ValueRange acc) {
   OpBuilder &b = frame.b;
@@ -175,27 +216,53 @@ SmallVector<Value> TileEmitter::emitFold(Frame &frame, ragged::TileFoldOp op,
   Value atEnd =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, target, zero);
 
+  auto store = [&](OpBuilder &inner) {
+    Frame nested{inner, frame.row, frame.local};
+    SmallVector<Value> inputs(combined.getResults());
+    for (Value aux : op.getAux())
+      inputs.push_back(wholeRow(nested, aux));
+    SmallVector<Value> dests;
+    for (Value dest : op.getDests())
+      dests.push_back(tensor::EmptyOp::create(
+          inner, loc, ::shapeOf(dest).drop_front(),
+          cast<MemRefType>(dest.getType()).getElementType()));
+    auto final = buildElementwise(
+        inner, loc, inputs, dests,
+        [&](OpBuilder &body, Location, ValueRange args) {
+          cloneRegion(body, op.getFinalize(), args.take_front(inputs.size()));
+        });
+    for (auto [row, dest] : llvm::zip_equal(final.getResults(), op.getDests()))
+      storeRow(inner, loc, row, dest, target);
+  };
+  if (staysInRegisters(op)) {
+    // What a branch decides would have to be in memory.
+    scf::IfOp::create(b, loc, atEnd, [&](OpBuilder &inner, Location) {
+      store(inner);
+      scf::YieldOp::create(inner, loc);
+    });
+    SmallVector<Value> next;
+    for (auto [init, value] :
+         llvm::zip_equal(op.getInit(), combined.getResults())) {
+      DimRanges all;
+      for (int64_t extent : ::shapeOf(init))
+        all.push_back(DimRange::all(b, extent));
+      next.push_back(
+          buildElementwise(b, loc, {atEnd, rowSlice(frame, init, all)}, value,
+                           [](OpBuilder &inner, Location at, ValueRange args) {
+                             Value chosen = arith::SelectOp::create(
+                                 inner, at, args[0], args[1], args[2]);
+                             linalg::YieldOp::create(inner, at, chosen);
+                           })
+              .getResult(0));
+    }
+    return next;
+  }
+
   auto flush = scf::IfOp::create(
       b, loc, atEnd,
       [&](OpBuilder &inner, Location) {
+        store(inner);
         Frame nested{inner, frame.row, frame.local};
-        SmallVector<Value> inputs(combined.getResults());
-        for (Value aux : op.getAux())
-          inputs.push_back(wholeRow(nested, aux));
-        SmallVector<Value> dests;
-        for (Value dest : op.getDests())
-          dests.push_back(tensor::EmptyOp::create(
-              inner, loc, ::shapeOf(dest).drop_front(),
-              cast<MemRefType>(dest.getType()).getElementType()));
-        auto final =
-            buildElementwise(inner, loc, inputs, dests,
-                             [&](OpBuilder &body, Location, ValueRange args) {
-                               cloneRegion(body, op.getFinalize(),
-                                           args.take_front(inputs.size()));
-                             });
-        for (auto [row, dest] :
-             llvm::zip_equal(final.getResults(), op.getDests()))
-          storeRow(inner, loc, row, dest, target);
         SmallVector<Value> reset;
         for (auto [init, value] :
              llvm::zip_equal(op.getInit(), combined.getResults()))
@@ -223,6 +290,7 @@ LogicalResult TileEmitter::emitRows(const TileGroup &group) {
       rewriter, loc, zero, live, 1, inits,
       [&](OpBuilder &b, Value row, ValueRange args) {
         Frame frame{b, row, {}};
+        prefetchRows(frame, group);
         SmallVector<Value> yields(args);
         size_t fold = results.size();
         for (Operation *op : group.ops) {

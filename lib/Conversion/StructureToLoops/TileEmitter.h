@@ -66,6 +66,8 @@ private:
   void emitStore(Frame &frame, ragged::TileStoreOp op);
   llvm::SmallVector<mlir::Value> emitFold(Frame &frame, ragged::TileFoldOp op,
                                           mlir::ValueRange acc);
+  bool staysInRegisters(ragged::TileFoldOp op) const;
+  void prefetchRows(Frame &frame, const TileGroup &group);
   void storeRow(mlir::OpBuilder &b, mlir::Location loc, mlir::Value row,
                 mlir::Value dest, mlir::Value number);
 
@@ -88,7 +90,13 @@ private:
   mlir::Value blockSlice(Frame &frame, mlir::Value value,
                          llvm::ArrayRef<DimRange> ranges);
 
-  // Memory of the caller, by register blocks.
+  // Memory of the caller.
+  /// The row of a load's source that row `row` of the tile is.
+  mlir::Value sourceRow(mlir::OpBuilder &b, mlir::Operation *load,
+                        mlir::Value row);
+  /// Whether rows of a matrix follow each other, so that the next tile most
+  /// likely lies behind this one.
+  bool isConsecutive(mlir::Operation *load) const;
   void findSourceRows(Frame &frame, mlir::linalg::GenericOp op, int64_t count);
   mlir::Value columnOfRows(mlir::OpBuilder &b, mlir::Operation *load,
                            llvm::ArrayRef<DimRange> ranges);

@@ -198,6 +198,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=pathlib.Path, default=here / "proteins/families.fasta")
     parser.add_argument("--epochs", type=int, default=20)
+    parser.add_argument("--total", type=int, help="epochs that the learning rate falls over")
     parser.add_argument("--batch", type=int, default=16, help="sequences in a step")
     parser.add_argument("--rate", type=float, default=0.004)
     parser.add_argument("--seed", type=int, default=0)
@@ -229,7 +230,7 @@ def main():
         for k in range(steps):
             chosen = order[k * options.batch : (k + 1) * options.batch]
             parts = [(part_of(train[i][0], rng), train[i][1]) for i in chosen]
-            done = (epoch * steps + k) / (options.epochs * steps)
+            done = (epoch * steps + k) / ((options.total or options.epochs) * steps)
             rate = np.float32(options.rate * min(1, 10 * (done + 0.02)) * (1 - 0.95 * done))
             value, norm, state["params"], state["optimizer"] = step(
                 state["params"], state["optimizer"], *batch_of(parts), rate

@@ -128,6 +128,27 @@ PROGRAMS = {
     "two_results": (lambda x, y: (x * y, nested.sum(x, axis=0)), [N8, N8]),
     "stopped": (lambda x, y: x * y + nested.stop_gradient(y * 0 + 1) * x, [N8, N8]),
 }  # fmt: skip
+
+
+def running(kind, **words):
+    def program(x):
+        from nested._ordered import accumulate
+
+        return accumulate(kind, x, 0, **words) * 2
+
+    return program
+
+
+for _kind in ("sum", "prod", "max", "min", "logsumexp"):
+    PROGRAMS[f"running_{_kind}"] = (running(_kind), [N8])
+    PROGRAMS[f"running_{_kind}_backwards"] = (running(_kind, reverse=True), [N8])
+# The first exclusive result of others is infinite, which no difference can be taken of.
+for _kind in ("sum", "prod"):
+    PROGRAMS[f"running_{_kind}_exclusive"] = (running(_kind, exclusive=True), [N8])
+    PROGRAMS[f"running_{_kind}_exclusive_backwards"] = (
+        running(_kind, exclusive=True, reverse=True), [N8])  # fmt: skip
+PROGRAMS["running_along_features"] = (lambda x: np.cumsum(x, axis=1) * x, [N8])
+PROGRAMS["running_pairs"] = (lambda x: np.cumprod(x, axis=1), [NM])
 POSITIVE = {"prod", "prod_static", "batch_prod", "power"}
 
 
@@ -176,6 +197,21 @@ def test_products_with_zeros():
     x = column([[2, 0, 3], [0, 0, 5], [2, 3]])
     g = gradient_of(lambda x: nested.prod(x, axis=0), x)
     assert [s.tolist() for s in g] == [[0, 6, 0], [0, 0, 0], [3, 2]]
+
+
+def test_running_reductions_at_ties_zeros_and_infinities():
+    x = column([[1, 3, 3, 2, 5], [2, np.nan, 1], [-np.inf, -np.inf, 0]])
+    g = gradient_of(running("max"), x)
+    assert [s.tolist() for s in g] == [[2, 6, 0, 0, 2], [2, 4, 0], [4, 0, 2]]
+    g = gradient_of(
+        lambda x: np.where(x > 1.5, running("max", exclusive=True)(x), 0), column([[1, 3, 3, 2]])
+    )
+    assert g[0].tolist() == [2, 4, 0, 0]
+    g = gradient_of(lambda x: np.cumprod(x, axis=0), column([[2, 0, 3], [0, 0, 5]]))
+    assert [s.tolist() for s in g] == [[1, 8, 0], [1, 0, 0]]
+    same(gradient_of(running("logsumexp"), x)[2], [0, 0, 2], 1e-12, "logsumexp of nothing")
+    far = column([[1000.0, -1000, 1000]])
+    same(gradient_of(running("logsumexp"), far)[0], [5, 0, 1], 1e-12, "logsumexp, shifted")
 
 
 def test_masked_values_have_no_gradient():

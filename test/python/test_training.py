@@ -292,3 +292,29 @@ def test_two_hundred_steps_of_changing_batches():
     assert np.isfinite(values).all() and np.mean(values[-50:]) < 0.7 * np.mean(values[:50])
     # The largest batch may come late; a leak of one pair tensor a step would be 12 MB.
     assert memory[-1] - memory[0] < 8000, memory
+
+
+def test_the_example_goes_on_where_it_stopped(tmp_path):
+    """Two epochs at once, and one and one: the same numbers to the bit."""
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    example = Path(__file__).resolve().parents[2] / "examples/train_proteins.py"
+    data = tmp_path / "few.fasta"
+    records = (example.parent / "proteins/families.fasta").read_text().split(">")[1:]
+    data.write_text("".join(f">{r}" for r in records[::6]))
+
+    def run(epochs, save, *options):
+        command = [sys.executable, str(example), "--data", str(data), "--batch", "8", "--total", "2",
+                   "--epochs", str(epochs), "--save", str(tmp_path / save), *options]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert "held out: accuracy" in done.stdout, done.stderr
+        return np.load(tmp_path / save)
+
+    whole = run(2, "whole.npz")
+    run(1, "half.npz")
+    rest = run(2, "rest.npz", "--resume", str(tmp_path / "half.npz"))
+    assert sorted(whole.files) == sorted(rest.files)
+    for name in whole.files:
+        assert whole[name].tobytes() == rest[name].tobytes(), name

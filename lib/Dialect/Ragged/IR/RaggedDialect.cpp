@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "RaggedAdjointScan.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -35,6 +37,7 @@ void RaggedDialect::initialize() {
       >();
   // Regions of ragged ops are made of them.
   attachScalarAdjoints(*getContext());
+  attachScanAdjoints(*getContext());
 }
 
 Attribute ExtentAttr::parse(AsmParser &parser, Type) {

@@ -1,0 +1,221 @@
+//===- RaggedAdjointScan.cpp - Derivatives of running reductions ----------===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The adjoint of steps in one direction is steps in the other. Below, b is the
+// index whose gradient is computed, a those whose results b reaches.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RaggedAdjointScan.h"
+#include "AdjointBuilder.h"
+#include "GenericBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include <limits>
+
+using namespace mlir;
+using namespace nested::ragged;
+
+namespace {
+/// Writes scalar code.
+struct Scalars {
+  OpBuilder &b;
+  Location loc;
+
+  Value number(Type type, double value) {
+    return arith::ConstantOp::create(b, loc, getNumberAttr(type, value));
+  }
+  Value add(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
+  Value sub(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
+  Value mul(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
+  Value compare(arith::CmpFPredicate predicate, Value x, Value y) {
+    return arith::CmpFOp::create(b, loc, predicate, x, y);
+  }
+  Value select(Value condition, Value x, Value y) {
+    return arith::SelectOp::create(b, loc, condition, x, y);
+  }
+  Value both(Value x, Value y) { return arith::AndIOp::create(b, loc, x, y); }
+  Value either(Value x, Value y) { return arith::OrIOp::create(b, loc, x, y); }
+};
+
+class AccumulateAdjoint {
+public:
+  AccumulateAdjoint(AccumulateOp op, OpBuilder &builder)
+      : op(op), b(builder), loc(op.getLoc()), adjoint(builder, loc),
+        type(LogicalType::of(op.getSource())) {}
+  Value run(Value gradient);
+
+private:
+  using Body = llvm::function_ref<SmallVector<Value>(Scalars &, ValueRange)>;
+  /// One result, by steps along the op's dim.
+  Value scan(ValueRange inputs, bool reverse, ArrayRef<Attribute> init,
+             Type elementType, Body body);
+  Value accumulate(AccumulateKind kind, Value value, bool reverse,
+                   bool exclusive) {
+    return AccumulateOp::create(b, loc, kind, value, op.getDim(), reverse,
+                                exclusive);
+  }
+  Value ofProducts(Value gradient);
+  Value ofWinners(Value gradient);
+  Value ofExponentials(Value gradient);
+
+  AccumulateOp op;
+  OpBuilder &b;
+  Location loc;
+  AdjointBuilder adjoint;
+  LogicalType type;
+};
+} // namespace
+
+Value AccumulateAdjoint::scan(ValueRange inputs, bool reverse,
+                              ArrayRef<Attribute> init, Type elementType,
+                              Body body) {
+  LogicalType result = type;
+  result.elementType = elementType;
+  auto made = ScanOp::create(b, loc, TypeRange{result.toType()}, inputs,
+                             b.getI64IntegerAttr(op.getDim()),
+                             reverse ? b.getUnitAttr() : UnitAttr(),
+                             b.getArrayAttr(init));
+  OpBuilder::InsertionGuard guard(b);
+  SmallVector<Type> types;
+  for (Value input : inputs)
+    types.push_back(LogicalType::of(input).elementType);
+  for (Attribute value : init)
+    types.push_back(cast<TypedAttr>(value).getType());
+  Block *block = b.createBlock(&made.getBody(), {}, types,
+                               SmallVector<Location>(types.size(), loc));
+  Scalars scalars{b, loc};
+  SmallVector<Value> yielded = body(scalars, block->getArguments());
+  YieldOp::create(b, loc, yielded);
+  return made.getResult(0);
+}
+
+/// dx_b = (the product before b) * r_b with r_b = g_b + x_(b+1) r_(b+1): no
+/// division, so that zeros are numbers like others.
+Value AccumulateAdjoint::ofProducts(Value gradient) {
+  bool exclusive = op.getExclusive();
+  Value before = accumulate(AccumulateKind::Prod, op.getSource(),
+                            op.getReverse(), /*exclusive=*/true);
+  Value rest = scan({op.getSource(), gradient}, !op.getReverse(),
+                    {getNumberAttr(type.elementType, 0)}, type.elementType,
+                    [&](Scalars &s, ValueRange v) -> SmallVector<Value> {
+                      Value x = v[0], g = v[1], after = v[2];
+                      if (exclusive)
+                        return {s.add(g, s.mul(x, after)), after};
+                      Value sum = s.add(g, after);
+                      return {s.mul(x, sum), sum};
+                    });
+  return adjoint.mul(before, rest);
+}
+
+/// R10: the first largest (smallest) so far, or the first NaN, has the
+/// gradients of all results until the next one takes over.
+Value AccumulateAdjoint::ofWinners(Value gradient) {
+  bool isMax = op.getKind() == AccumulateKind::Max;
+  bool exclusive = op.getExclusive();
+  Type t = type.elementType, i1 = b.getI1Type();
+  double worst = std::numeric_limits<double>::infinity() * (isMax ? -1 : 1);
+  Value wins =
+      scan(op.getSource(), op.getReverse(),
+           {getNumberAttr(t, worst), IntegerAttr::get(i1, 0)}, i1,
+           [&](Scalars &s, ValueRange v) -> SmallVector<Value> {
+             Value x = v[0], best = v[1], started = v[2];
+             Value yes =
+                 arith::ConstantOp::create(s.b, s.loc, IntegerAttr::get(i1, 1));
+             Value better = s.compare(isMax ? arith::CmpFPredicate::OGT
+                                            : arith::CmpFPredicate::OLT,
+                                      x, best);
+             Value first =
+                 s.both(s.compare(arith::CmpFPredicate::UNO, x, x),
+                        s.compare(arith::CmpFPredicate::ORD, best, best));
+             Value fresh = arith::XOrIOp::create(s.b, s.loc, started, yes);
+             Value won = s.either(fresh, s.either(better, first));
+             return {s.select(won, x, best), yes, won};
+           });
+  return scan({wins, gradient}, !op.getReverse(), {getNumberAttr(t, 0)}, t,
+              [&](Scalars &s, ValueRange v) -> SmallVector<Value> {
+                Value won = v[0], g = v[1], sum = v[2], zero = s.number(t, 0);
+                if (!exclusive)
+                  sum = s.add(sum, g);
+                Value mine = s.select(won, sum, zero);
+                Value rest = s.select(won, zero, sum);
+                if (exclusive)
+                  rest = s.add(rest, g);
+                return {rest, mine};
+              });
+}
+
+/// dx_b = exp(x_b) * the sum over a of g_a exp(-y_a), in logarithms, with
+/// positive and negative gradients apart. A result of -inf has no gradient
+/// (R5).
+Value AccumulateAdjoint::ofExponentials(Value gradient) {
+  Type t = type.elementType;
+  auto part = [&](bool positive) {
+    Value logs = adjoint.map(
+        type, {gradient, op.getResult()},
+        [&](OpBuilder &b, Location l, ValueRange v) -> Value {
+          Scalars s{b, l};
+          Value g = v[0];
+          if (!positive)
+            g = arith::NegFOp::create(b, l, g);
+          Value none = s.number(t, -std::numeric_limits<double>::infinity());
+          // A NaN goes on.
+          Value counts =
+              s.both(s.compare(arith::CmpFPredicate::UGT, g, s.number(t, 0)),
+                     s.compare(arith::CmpFPredicate::UNE, v[1], none));
+          Value log =
+              math::LogOp::create(b, l, s.select(counts, g, s.number(t, 1)));
+          return s.select(counts, s.sub(log, v[1]), none);
+        });
+    Value sums = accumulate(AccumulateKind::LogSumExp, logs, !op.getReverse(),
+                            op.getExclusive());
+    return adjoint.map(type, {op.getSource(), sums},
+                       [&](OpBuilder &b, Location l, ValueRange v) -> Value {
+                         Scalars s{b, l};
+                         return math::ExpOp::create(b, l, s.add(v[0], v[1]));
+                       });
+  };
+  return adjoint.map(type, {part(true), part(false)},
+                     [&](OpBuilder &b, Location l, ValueRange v) -> Value {
+                       return Scalars{b, l}.sub(v[0], v[1]);
+                     });
+}
+
+Value AccumulateAdjoint::run(Value gradient) {
+  switch (op.getKind()) {
+  case AccumulateKind::Sum:
+    return accumulate(AccumulateKind::Sum, gradient, !op.getReverse(),
+                      op.getExclusive());
+  case AccumulateKind::Prod:
+    return ofProducts(gradient);
+  case AccumulateKind::Max:
+  case AccumulateKind::Min:
+    return ofWinners(gradient);
+  case AccumulateKind::LogSumExp:
+    return ofExponentials(gradient);
+  }
+  llvm_unreachable("covered switch");
+}
+
+namespace {
+struct AccumulateRule
+    : public DifferentiableOpInterface::ExternalModel<AccumulateRule,
+                                                      AccumulateOp> {
+  FailureOr<SmallVector<Value>> emitAdjoint(Operation *op, OpBuilder &builder,
+                                            ArrayRef<Value> gradients,
+                                            ArrayRef<Value>,
+                                            ArrayRef<bool>) const {
+    AccumulateAdjoint adjoint(cast<AccumulateOp>(op), builder);
+    return SmallVector<Value>{adjoint.run(gradients[0])};
+  }
+};
+} // namespace
+
+void nested::ragged::attachScanAdjoints(MLIRContext &context) {
+  AccumulateOp::attachInterface<AccumulateRule>(context);
+}

@@ -269,8 +269,14 @@ Value Reducer::run() {
   before.add(form.type, 1 + form.terms.size());
   if (!rest.empty())
     after.add(form.type, 1 + rest.size());
+  // R6: as a whole it would be accumulated in f64; so are its parts, and only
+  // their sum is rounded.
   LogicalType wide = result;
   wide.elementType = getWideType(result.elementType);
+  bool sumsRows = llvm::any_of(
+      op.getDims(), [&](int64_t dim) { return form.type.isRagged(dim); });
+  if (wide.elementType.isF32() && sumsRows)
+    wide.elementType = builder.getF64Type();
   SmallVector<Value> inputs;
   SmallVector<std::optional<unsigned>> repeatInputs;
   auto add = [&](const Placed &left) {
@@ -280,7 +286,10 @@ Value Reducer::run() {
     LinearOp linear = part.linear;
     Value value = linear ? linear.getSource() : part.source.value;
     after.add(LogicalType::of(value), 1);
-    Placed left = reduce(op.getKind(), b.widen(value), part.source);
+    // Before a linear map the sum is rounded as its source is.
+    bool isWide = !linear && !getReduced(part.source).empty();
+    Value from = isWide ? b.convert(value, wide.elementType) : b.widen(value);
+    Placed left = reduce(op.getKind(), from, part.source);
     if (linear) {
       int64_t depth =
           2 * *LogicalType::of(linear.getWeights()).extents[0].getConstant();
@@ -300,18 +309,22 @@ Value Reducer::run() {
   std::optional<unsigned> restInput;
   if (!rest.empty()) {
     LogicalType whole = form.type;
-    whole.elementType = wide.elementType;
+    whole.elementType = getWideType(whole.elementType);
     SmallVector<int64_t> dims(op.getDims());
     restInput = inputs.size();
-    inputs.push_back(b.reduce(op.getKind(), b.sum(whole, rest), dims));
+    Value sum = b.convert(b.sum(whole, rest), wide.elementType);
+    inputs.push_back(b.reduce(op.getKind(), sum, dims));
   }
   report(before, after);
   return b.map(result, inputs, [&](OpBuilder &o, Location l, ValueRange x) {
     Value sum;
     for (auto [k, part] : llvm::enumerate(parts)) {
       Value repeats = repeatInputs[k] ? x[*repeatInputs[k]] : Value();
-      Value value =
-          count(o, l, x[k], repeats, part.repeats.getConstant().value_or(1));
+      Value value = x[k];
+      if (value.getType() != wide.elementType)
+        value = arith::ExtFOp::create(o, l, wide.elementType, value);
+      value =
+          count(o, l, value, repeats, part.repeats.getConstant().value_or(1));
       if (part.factor != 1)
         value = createMul(o, l, value,
                           createNumber(o, l, value.getType(), part.factor));

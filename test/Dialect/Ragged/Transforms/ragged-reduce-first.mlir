@@ -1,10 +1,11 @@
 // RUN: nested-opt %s --ragged-reduce-first --split-input-file | FileCheck %s
 
 // The mean of the pairs needs no pair: one term is kept unless there is nothing to average, one is averaged alone, and the
-// hidden pairs are averaged before they are mapped.
+// hidden pairs are averaged before they are mapped. Sums of rows are rounded once, when they have been added up.
 // CHECK-LABEL: func.func @mean(
 // CHECK-SAME: %[[U:.*]]: !ragged.tensor<[N, 8], f32>, %[[V:.*]]: !ragged.tensor<[M, 8], f32>, %[[H:.*]]: !ragged.tensor<[N, M, 16], f32>, %[[W:.*]]: tensor<16x8xf32>
-// CHECK-DAG: %[[VM:.*]] = ragged.reduce mean %[[V]] dims [0] : !ragged.tensor<[M, 8], f32> -> !ragged.tensor<[8], f32>
+// CHECK-DAG: %[[VW:.*]] = ragged.map ins(%[[V]]
+// CHECK-DAG: %[[VM:.*]] = ragged.reduce mean %[[VW]] dims [0] : !ragged.tensor<[M, 8], f64> -> !ragged.tensor<[8], f64>
 // CHECK-DAG: %[[HM:.*]] = ragged.reduce mean %[[H]] dims [1] : !ragged.tensor<[N, M, 16], f32> -> !ragged.tensor<[N, 16], f32>
 // CHECK-DAG: %[[HW:.*]] = ragged.linear %[[HM]], %[[W]] : !ragged.tensor<[N, 16], f32>
 // CHECK-DAG: %[[B:.*]] = ragged.broadcast %[[VM]] dims [1]

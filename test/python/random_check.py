@@ -8,7 +8,7 @@ alone, in another order, with gaps between the samples, at one thread and at two
 import sys
 
 import numpy as np
-import random_ops  # noqa: F401  (registers families)
+import random_ops_more  # noqa: F401  (registers families)
 from oracle import Program, RunError, close, same_bits, tolerance
 from random_program import BATCH, generate, shrink
 

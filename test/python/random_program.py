@@ -380,7 +380,7 @@ class Builder:
             extents[-1] = self.static()
         dtype = dtype or self.rng.choice([self.float] * 6 + ["f32", "f64", "i64", "i32"])
         type = Type(tuple(extents), dtype, path)
-        if self.chance(0.1) and len(type.ragged) > 1:
+        if self.chance(0.25) and len(type.ragged) > 1:
             order = type.ragged
             self.rng.shuffle(order)
             type = type.with_(order=(*order, *type.static))

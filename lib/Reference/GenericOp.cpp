@@ -82,6 +82,8 @@ struct Access {
   bool isLinear = true;
   int64_t base = 0;
   SmallVector<int64_t> strides;
+  /// What is read outside of the operand; nothing may be if there is none.
+  std::optional<Number> outside;
 
   /// False if a point of the box is outside the operand: `dim`, `coordinate`.
   bool analyze(ArrayRef<int64_t> box, int64_t &dim, int64_t &coordinate);
@@ -93,6 +95,10 @@ struct Access {
 
 bool Access::analyze(ArrayRef<int64_t> box, int64_t &dim, int64_t &coordinate) {
   strides.assign(box.size(), 0);
+  if (outside) {
+    isLinear = false;
+    return true;
+  }
   SmallVector<int64_t> own = getStrides(shape);
   bool isEmpty = llvm::is_contained(box, 0);
   for (auto [k, expr] : llvm::enumerate(map.getResults())) {
@@ -175,6 +181,8 @@ LogicalResult Interpreter::run(ragged::GenericOp op) {
         inputs.push_back(&get(operand).instances[own]);
         access.map = op.getInputMap(k);
         access.shape = inputs.back()->shape;
+        if (TypedAttr value = op.getInputOutside(k))
+          access.outside = toNumber(value);
         for (ragged::ExtentAttr extent : op.getInputOffsets(k)) {
           FailureOr<int64_t> offset =
               scope.evaluate(emitError, extent, path, i);
@@ -203,7 +211,7 @@ LogicalResult Interpreter::run(ragged::GenericOp op) {
       int64_t dim, coordinate;
       int64_t offset =
           accesses[k].locate(walk.getCoordinates(), dim, coordinate);
-      if (offset < 0)
+      if (offset < 0 && !accesses[k].outside)
         return outside(k, dim, coordinate);
       return offset;
     };
@@ -214,6 +222,10 @@ LogicalResult Interpreter::run(ragged::GenericOp op) {
         if (failed(place))
           return failure();
         places[k] = *place;
+        if (*place < 0) {
+          program->argument(k) = *accesses[k].outside;
+          continue;
+        }
         const Array &array =
             k < numInputs ? *inputs[k] : *outputs[k - numInputs];
         program->argument(k) = toScalar(array.dtype, array.data[*place]);

@@ -200,10 +200,11 @@ LogicalResult Interpreter::run(Operation *op) {
             ragged::MapOp, ragged::BroadcastOp, ragged::LinearOp,
             ragged::ReduceOp, ragged::SoftmaxOp, ragged::NormalizeOp,
             ragged::GenericOp, ragged::TransposeOp, ragged::SliceOp,
-            ragged::GatherOp, ragged::MaskedSelectOp, ragged::NestOp,
-            ragged::UnnestOp, ragged::ScanOp, ragged::AccumulateOp,
-            ragged::KernelOp, arith::ConstantOp>(
-          [&](auto op) { return run(op); })
+            ragged::PadOp, ragged::ConcatOp, ragged::TakeOp,
+            ragged::TakeAlongOp, ragged::ReshapeOp, ragged::GatherOp,
+            ragged::MaskedSelectOp, ragged::NestOp, ragged::UnnestOp,
+            ragged::ScanOp, ragged::AccumulateOp, ragged::KernelOp,
+            arith::ConstantOp>([&](auto op) { return run(op); })
       .Default([&](Operation *op) { return runElementwise(op); });
 }
 

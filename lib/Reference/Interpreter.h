@@ -81,7 +81,12 @@ private:
   // MoveOps.cpp
   Result run(ragged::TransposeOp op);
   Result run(ragged::SliceOp op);
+  Result run(ragged::PadOp op);
+  Result run(ragged::ConcatOp op);
   Result run(ragged::GatherOp op);
+  Result run(ragged::TakeOp op);
+  Result run(ragged::TakeAlongOp op);
+  Result run(ragged::ReshapeOp op);
   Result run(ragged::MaskedSelectOp op);
   Result run(ragged::NestOp op);
   Result run(ragged::UnnestOp op);

@@ -272,25 +272,36 @@ LogicalResult KernelRun::read(ragged::TileReadOp read, Tile &tile) {
     if (std::optional<ArrayRef<int64_t>> dims = read.getStartDims())
       for (auto [dim, start] : llvm::zip(*dims, read.getStarts()))
         coordinates[dim] += tile.get(start).data[row].i;
-    SmallVector<int64_t> strides = getStrides(array.shape), inner;
+    SmallVector<int64_t> strides = getStrides(array.shape);
     int64_t base = 0;
+    bool isOutside = false;
     for (auto [k, coordinate] : llvm::enumerate(coordinates)) {
-      if (coordinate < 0 || coordinate >= array.shape[order[k]])
+      bool isInside = coordinate >= 0 && coordinate < array.shape[order[k]];
+      if (!isInside && !read.getOutside())
         return read.emitError("reads at ")
                << coordinate << " along row dim " << k << ", where the size is "
                << array.shape[order[k]] << ", in "
                << scope.describe(path, at.instance);
+      isOutside |= !isInside;
       base += coordinate * strides[order[k]];
     }
-    for (auto [k, dim] : llvm::enumerate(order.drop_front(rowDims))) {
-      inner.push_back(strides[dim]);
-      if (std::optional<ArrayRef<int64_t>> first = read.getInnerOffsets())
-        base += (*first)[k] * strides[dim];
+    int64_t k = row * width;
+    for (Odometer walk(ArrayRef<int64_t>(result.shape).drop_front());
+         walk.isValid(); walk.next()) {
+      int64_t offset = base;
+      bool isHere = !isOutside;
+      for (auto [d, position] : llvm::enumerate(walk.getCoordinates())) {
+        int64_t coordinate = position;
+        if (std::optional<ArrayRef<int64_t>> first = read.getInnerOffsets())
+          coordinate += (*first)[d];
+        int64_t dim = order[rowDims + d];
+        isHere &= coordinate >= 0 && coordinate < array.shape[dim];
+        offset += coordinate * strides[dim];
+      }
+      result.data[k++] =
+          isHere ? array.data[offset]
+                 : toElement(array.dtype, toNumber(*read.getOutside()));
     }
-    Odometer walk(ArrayRef<int64_t>(result.shape).drop_front());
-    walk.addOperand(inner, base);
-    for (int64_t k = row * width; walk.isValid(); walk.next())
-      result.data[k++] = array.data[walk.getOffset(0)];
   }
   tile.set(read.getResult(), std::move(result), true);
   return success();

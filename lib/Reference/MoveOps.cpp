@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Interpreter.h"
+#include "Scalars.h"
 
 using namespace mlir;
 using namespace nested;
@@ -39,7 +40,7 @@ LogicalResult Interpreter::run(ragged::TransposeOp op) {
 LogicalResult Interpreter::run(ragged::SliceOp op) {
   LogicalType type = LogicalType::of(op.getSource());
   auto emitError = [&] { return op.emitError(); };
-  int64_t dim = op.getDim();
+  int64_t dim = op.getDim(), step = op.getStep();
   const RaggedValue &sourceValue = get(op.getSource());
   // The bounds first, so that an error is about them.
   SmallVector<std::pair<int64_t, int64_t>> ranges;
@@ -51,11 +52,23 @@ LogicalResult Interpreter::run(ragged::SliceOp op) {
     if (failed(start) || failed(size))
       return failure();
     int64_t extent = source.shape[dim];
-    if (*start < 0 || *size < 0 || *start > extent || *size > extent - *start) {
+    // Of the indices that are taken, the first and the last.
+    int64_t last = 0;
+    bool isInside = *size >= 0;
+    if (*size > 0)
+      isInside = *start >= 0 && *start < extent &&
+                 !llvm::MulOverflow(*size - 1, step, last) &&
+                 !llvm::AddOverflow(*start, last, last) && last >= 0 &&
+                 last < extent;
+    else if (step == 1)
+      isInside &= *start >= 0 && *start <= extent;
+    if (!isInside) {
       InFlightDiagnostic diagnostic = op.emitError("slice of ");
-      diagnostic << *size << " elements from " << *start
-                 << " on is outside dim " << dim << " of size " << extent
-                 << " in " << scope.describe(type.path, i);
+      diagnostic << *size << " elements from " << *start << " on";
+      if (step != 1)
+        diagnostic << " with step " << step;
+      diagnostic << " is outside dim " << dim << " of size " << extent << " in "
+                 << scope.describe(type.path, i);
       if (op.getReason())
         diagnostic << ", asked for by '" << *op.getReason() << "'";
       scope.attachNotes(diagnostic,
@@ -72,6 +85,7 @@ LogicalResult Interpreter::run(ragged::SliceOp op) {
     const Array &source = sourceValue.instances[i];
     SmallVector<int64_t> strides = getStrides(source.shape);
     int64_t base = ranges[i].first * strides[dim];
+    strides[dim] *= step;
     if (op.getDrop())
       strides.erase(strides.begin() + dim);
     Odometer walk(array.shape);
@@ -79,6 +93,82 @@ LogicalResult Interpreter::run(ragged::SliceOp op) {
     for (Number &number : array.data) {
       number = source.data[walk.getOffset(0)];
       walk.next();
+    }
+  }
+  return set(op.getResult(), std::move(*result));
+}
+
+LogicalResult Interpreter::run(ragged::PadOp op) {
+  LogicalType type = LogicalType::of(op.getSource());
+  auto emitError = [&] { return op.emitError(); };
+  SmallVector<ragged::ExtentAttr> lows = ragged::toExtents(op.getLow()),
+                                  highs = ragged::toExtents(op.getHigh());
+  const RaggedValue &sourceValue = get(op.getSource());
+  std::vector<SmallVector<int64_t, 4>> begins;
+  for (int64_t i = 0, e = sourceValue.instances.size(); i < e; ++i) {
+    SmallVector<int64_t, 4> begin;
+    for (auto [dim, low, high] : llvm::enumerate(lows, highs)) {
+      FailureOr<int64_t> front = scope.evaluate(emitError, low, type.path, i);
+      FailureOr<int64_t> back = scope.evaluate(emitError, high, type.path, i);
+      if (failed(front) || failed(back))
+        return failure();
+      if (*front < 0 || *back < 0) {
+        InFlightDiagnostic diagnostic = op.emitError("padding of ");
+        diagnostic << *front << " and " << *back << " elements at dim " << dim
+                   << " is negative in " << scope.describe(type.path, i);
+        if (op.getReason())
+          diagnostic << ", asked for by '" << *op.getReason() << "'";
+        scope.attachNotes(diagnostic, {low, high}, type.path, i);
+        return diagnostic;
+      }
+      begin.push_back(*front);
+    }
+    begins.push_back(std::move(begin));
+  }
+  FailureOr<RaggedValue> result = allocate(op, op.getType());
+  if (failed(result))
+    return failure();
+  for (auto [i, array] : llvm::enumerate(result->instances)) {
+    std::fill(array.data.begin(), array.data.end(),
+              toElement(array.dtype, toNumber(op.getValue())));
+    const Array &source = sourceValue.instances[i];
+    SmallVector<int64_t> strides = getStrides(array.shape);
+    int64_t base = 0;
+    for (auto [begin, stride] : llvm::zip_equal(begins[i], strides))
+      base += begin * stride;
+    Odometer walk(source.shape);
+    walk.addOperand(strides, base);
+    for (Number number : source.data) {
+      array.data[walk.getOffset(0)] = number;
+      walk.next();
+    }
+  }
+  return set(op.getResult(), std::move(*result));
+}
+
+LogicalResult Interpreter::run(ragged::ConcatOp op) {
+  FailureOr<RaggedValue> result = allocate(op, op.getType());
+  LogicalType type = LogicalType::of(op.getResult());
+  FailureOr<const Instances *> instances = getInstances(op, type.path);
+  if (failed(result) || failed(instances))
+    return failure();
+  int64_t dim = op.getDim();
+  for (auto [i, array] : llvm::enumerate(result->instances)) {
+    SmallVector<int64_t> strides = getStrides(array.shape);
+    int64_t begin = 0;
+    for (mlir::Value input : op.getInputs()) {
+      const Array &part =
+          getArray(get(input), LogicalType::of(input), **instances, i);
+      if (begin + part.shape[dim] > array.shape[dim])
+        return op.emitError("the inputs do not fit in ")
+               << scope.describe(type.path, i);
+      Odometer walk(part.shape);
+      walk.addOperand(strides, begin * strides[dim]);
+      for (Number number : part.data) {
+        array.data[walk.getOffset(0)] = number;
+        walk.next();
+      }
+      begin += part.shape[dim];
     }
   }
   return set(op.getResult(), std::move(*result));
@@ -127,6 +217,118 @@ LogicalResult Interpreter::run(ragged::GatherOp op) {
     firstRow += countElements(llvm::map_to_vector(
         type.getRaggedDims(),
         [&, &index = index](int64_t dim) { return index.shape[dim]; }));
+  }
+  return set(op.getResult(), std::move(*result));
+}
+
+/// A load whose indices are those of the same sample, or of a part of it:
+/// `toSource` gives a source's coordinates for those of the result, but for the
+/// indexed one; `toIndex` those of the index.
+template <typename Op>
+static LogicalResult
+loadByIndex(Op op, RaggedValue &result, const RaggedValue &source,
+            const RaggedValue &indices, const Instances &instances,
+            Scope &scope,
+            function_ref<SmallVector<int64_t>(ArrayRef<int64_t>)> toSource,
+            function_ref<SmallVector<int64_t>(ArrayRef<int64_t>)> toIndex) {
+  LogicalType type = LogicalType::of(op.getResult());
+  LogicalType sourceType = LogicalType::of(op.getSource()),
+              indexType = LogicalType::of(op.getIndices());
+  int64_t dim = op.getDim(), firstRow = 0;
+  auto offsetOf = [](ArrayRef<int64_t> shape, ArrayRef<int64_t> coordinates) {
+    int64_t offset = 0;
+    for (auto [size, coordinate] : llvm::zip_equal(shape, coordinates))
+      offset = offset * size + coordinate;
+    return offset;
+  };
+  for (auto [i, array] : llvm::enumerate(result.instances)) {
+    auto own = [&, i = i](const RaggedValue &value,
+                          const LogicalType &valueType) -> const Array & {
+      return value.instances[instances.ancestors[valueType.path.size()][i]];
+    };
+    const Array &from = own(source, sourceType);
+    const Array &index = own(indices, indexType);
+    Odometer walk(array.shape);
+    for (Number &number : array.data) {
+      ArrayRef<int64_t> at = walk.getCoordinates();
+      int64_t chosen = index.data[offsetOf(index.shape, toIndex(at))].i;
+      if (chosen < 0 || chosen >= from.shape[dim]) {
+        InFlightDiagnostic diagnostic = op.emitError("index ");
+        diagnostic << chosen << " is out of range for dim " << dim
+                   << " of size " << from.shape[dim];
+        if (!type.isDense())
+          diagnostic << " (" << scope.describe(type.path, i) << ", row "
+                     << firstRow + getRow(type, array.shape, at)
+                     << " of the batch)";
+        return diagnostic;
+      }
+      SmallVector<int64_t> place = toSource(at);
+      place[dim] = chosen;
+      number = from.data[offsetOf(from.shape, place)];
+      walk.next();
+    }
+    int64_t rows = 1;
+    for (int64_t ragged : type.getRaggedDims())
+      rows *= array.shape[ragged];
+    firstRow += rows;
+  }
+  return success();
+}
+
+LogicalResult Interpreter::run(ragged::TakeOp op) {
+  FailureOr<RaggedValue> result = allocate(op, op.getType());
+  FailureOr<const Instances *> instances =
+      getInstances(op, LogicalType::of(op.getResult()).path);
+  if (failed(result) || failed(instances))
+    return failure();
+  int64_t dim = op.getDim(), count = LogicalType::of(op.getIndices()).getRank();
+  auto toSource = [&](ArrayRef<int64_t> at) {
+    SmallVector<int64_t> place(at.take_front(dim));
+    place.push_back(0);
+    llvm::append_range(place, at.drop_front(dim + count));
+    return place;
+  };
+  auto toIndex = [&](ArrayRef<int64_t> at) {
+    return SmallVector<int64_t>(at.slice(dim, count));
+  };
+  if (failed(loadByIndex(op, *result, get(op.getSource()), get(op.getIndices()),
+                         **instances, scope, toSource, toIndex)))
+    return failure();
+  return set(op.getResult(), std::move(*result));
+}
+
+LogicalResult Interpreter::run(ragged::TakeAlongOp op) {
+  FailureOr<RaggedValue> result = allocate(op, op.getType());
+  FailureOr<const Instances *> instances =
+      getInstances(op, LogicalType::of(op.getResult()).path);
+  if (failed(result) || failed(instances))
+    return failure();
+  auto same = [](ArrayRef<int64_t> at) { return SmallVector<int64_t>(at); };
+  if (failed(loadByIndex(op, *result, get(op.getSource()), get(op.getIndices()),
+                         **instances, scope, same, same)))
+    return failure();
+  return set(op.getResult(), std::move(*result));
+}
+
+LogicalResult Interpreter::run(ragged::ReshapeOp op) {
+  FailureOr<RaggedValue> result = allocate(op, op.getType());
+  if (failed(result))
+    return failure();
+  Path path = getPath(op.getType());
+  for (auto [i, array] : llvm::enumerate(result->instances)) {
+    const Array &source = get(op.getSource()).instances[i];
+    if (source.data.size() != array.data.size()) {
+      InFlightDiagnostic diagnostic = op.emitError("has ");
+      diagnostic << int64_t(source.data.size()) << " elements to put into "
+                 << int64_t(array.data.size());
+      if (!path.empty())
+        diagnostic << " in " << scope.describe(path, i);
+      if (op.getReason())
+        diagnostic << ", asked for by '" << *op.getReason() << "'";
+      scope.attachNotes(diagnostic, getExtents(op.getType()), path, i);
+      return diagnostic;
+    }
+    array.data = source.data;
   }
   return set(op.getResult(), std::move(*result));
 }

@@ -11,7 +11,7 @@ different sizes, packed, without padding.
     single, pair = block(batch, w)
 """
 
-from . import batch, eager, losses, nn, optim
+from . import batch, eager, losses, nn, optim, random
 from ._collate import batches as _batches
 from ._collate import collate as _collate
 from ._dims import Dim
@@ -42,6 +42,7 @@ from ._tracer import Tracer
 from .elementwise import *  # noqa: F403
 from .functions import *  # noqa: F403
 from .interop import from_awkward, from_torch, to_awkward, to_torch
+from .movement import *  # noqa: F403
 from .ordered import *  # noqa: F403
 from .reductions import *  # noqa: F403
 
@@ -61,6 +62,6 @@ __all__ = [
     "NestedTensor", "OutOfMemoryError", "Plan", "RequirementError", "ShapeError", "Spec",
     "Structure", "StructureError", "TraceError", "Tracer", "batch", "batches", "collate", "eager",
     "export", "from_awkward", "from_list", "from_padded", "from_torch", "from_values", "get_num_threads",
-    "jit", "load", "nn", "set_num_threads", "spec", "to_awkward", "to_torch",
+    "jit", "load", "nn", "random", "set_num_threads", "spec", "to_awkward", "to_torch",
     "custom_vjp", "grad", "losses", "optim", "stop_gradient", "value_and_grad", "vjp",
 ]  # fmt: skip

@@ -286,12 +286,13 @@ def transpose(trace: Trace, value: Value, permutation: Sequence[int]) -> Value:
 
 
 def slice_axis(
-    trace: Trace, value: Value, axis: int, start: Extent, size: Extent, drop: bool = False
-) -> Value:
-    """``size`` indices from ``start`` on; ``drop`` removes the axis (size 1)."""
+    trace: Trace, value: Value, axis: int, start: Extent, size: Extent, drop: bool = False,
+    step: int = 1,
+) -> Value:  # fmt: skip
+    """``size`` indices from ``start`` on, ``step`` apart; ``drop`` removes the axis (size 1)."""
     value = trace.aligned(value)
     start, size = trace.current(start), trace.current(size)
-    if not drop and _dims.same(start, 0) and _dims.same(size, value.dims[axis]):
+    if not drop and step == 1 and _dims.same(start, 0) and _dims.same(size, value.dims[axis]):
         return value
     dims = list(value.dims)
     dims[axis : axis + 1] = [] if drop else [size]
@@ -299,9 +300,12 @@ def slice_axis(
         # A dense value of which each sample takes another part.
         value = broadcast_to(trace, value, value.dims, True)
     source = value.type
-    words = f"dim {axis} start <{start}> size <{size}>" + (" drop" if drop else "")
-    room = _dims.sub(_dims.sub(value.dims[axis], start), size)
-    if not (_dims.nonnegative(start) and _dims.nonnegative(size) and _dims.nonnegative(room)):
+    words = f"dim {axis} start <{start}> size <{size}>" + (f" step {step}" if step != 1 else "")
+    words += " drop" if drop else ""
+    last = _dims.add(start, _dims.mul(_dims.sub(size, 1), step))
+    least, largest = (start, last) if step > 0 else (last, start)
+    room = _dims.sub(_dims.sub(value.dims[axis], largest), 1)
+    if not (_dims.nonnegative(least) and _dims.nonnegative(size) and _dims.nonnegative(room)):
         # Checked when the program is entered; the message quotes the program.
         words += f" {{reason = {quote(user_location().text or 'slice')}}}"
 

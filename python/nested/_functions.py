@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _dims, _emit
 from ._dims import Dim, Extent
-from ._dtypes import as_dtype, bfloat16, is_float, is_int
+from ._dtypes import as_dtype, bfloat16, is_float
 from ._emit import Scalar
 from ._errors import ShapeError, TraceError, at_user
 from ._ir import shape_text
@@ -28,12 +28,8 @@ from ._tracer import (
 FUNCTIONS: dict[Any, Callable] = {}
 METHODS: dict[str, Callable] = {}
 _HINTS = {
-    "concatenate": "joining axes is not supported yet",
-    "reshape": "axes can be added with None, dropped by indexing and permuted",
     "einsum": "write it with @, * and sums over axes",
     "dot": "use @",
-    "split": "use slices",
-    "array_split": "use slices",
     "linspace": "use nested.arange",
     "sort": "sorting is not supported yet",
     "argsort": "sorting is not supported yet",
@@ -354,19 +350,6 @@ def squeeze(a: Any, axis: Any = None) -> Tracer:
     if any(k not in ones for k in chosen):
         raise at_user(ShapeError(f"squeeze of {shape_text(x.shape)}: axis {axis} is not of size 1"))
     return x[tuple(0 if k in chosen else slice(None) for k in range(x.ndim))]
-
-
-@implements(np.take, method="take")
-def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Tracer:
-    trace = trace_of([a, indices])
-    x, i = as_tracer(a, trace), as_tracer(indices, trace)
-    if out is not None or mode != "raise":
-        raise unsupported("np.take(..., out=, mode=)")
-    if axis not in (0, None) or (axis is None and x.ndim != 1):
-        raise unsupported(f"np.take with axis={axis}", "only rows can be taken: axis=0")
-    if not is_int(i.dtype):
-        raise at_user(TraceError(f"np.take needs integer indices, but got {i.dtype}"))
-    return x[i]
 
 
 @implements(np.broadcast_to)

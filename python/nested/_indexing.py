@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _dims, _emit
+from . import _dims, _emit, _emit_moves
 from ._dims import Dim, Extent
 from ._dtypes import is_bool, is_int
 from ._errors import ShapeError, TraceError, at_user
@@ -16,8 +16,8 @@ from ._tracer import Tracer, as_tracer, value_of
 
 
 def index(x: Tracer, key: Any) -> Tracer:
-    """NumPy's indexing: integers, slices (bounds may be Dims), None, ``...``, an integer
-    array into a shared table, a boolean mask over the ragged axis 0."""
+    """NumPy's indexing: integers, slices (bounds may be Dims), None, ``...``, an integer array
+    along axis 0 (negative indices do not wrap), a boolean mask over the ragged axis 0."""
     if isinstance(key, list):
         key = np.asarray(key)
     if isinstance(key, Tracer) or (isinstance(key, np.ndarray) and key.ndim > 0):
@@ -25,8 +25,8 @@ def index(x: Tracer, key: Any) -> Tracer:
     keys = list(key) if isinstance(key, tuple) else [key]
     if any(isinstance(k, (Tracer, np.ndarray, list)) for k in keys):
         raise at_user(TraceError(
-            "indexing by arrays along several axes is not supported; use table[indices] for rows of "
-            "a shared table"
+            "indexing by arrays along several axes is not supported; use x[indices] for axis 0, and "
+            "np.take or np.take_along_axis for another one"
         ))  # fmt: skip
     consumed = sum(k is not None and k is not Ellipsis for k in keys)
     if consumed > x.ndim:
@@ -44,8 +44,8 @@ def index(x: Tracer, key: Any) -> Tracer:
             dims.append(1)
             continue
         if isinstance(k, slice):
-            start, size = bounds(k, value.dims[axis])
-            value = _emit.slice_axis(trace, value, axis, start, size)
+            start, size, step = bounds(k, value.dims[axis])
+            value = _emit.slice_axis(trace, value, axis, start, size, step=step)
             places.append(len(dims))
             dims.append(value.dims[axis])
             axis += 1
@@ -78,34 +78,49 @@ def position(k: Any, size: Extent, axis: int) -> Extent:
     return k
 
 
-def bounds(s: slice, size: Extent) -> tuple[Extent, Extent]:
-    """Start and size of a slice; bounds outside the axis are clamped, as in Python."""
-    if s.step is not None and not (isinstance(s.step, int) and s.step == 1):
-        raise at_user(TraceError(f"slices with a step are not supported (step {s.step})"))
+def bounds(s: slice, size: Extent) -> tuple[Extent, Extent, int]:
+    """Start, size and step of a slice; bounds outside the axis are clamped, as in Python."""
+    step = 1 if s.step is None else s.step
+    if isinstance(step, bool) or not isinstance(step, (int, np.integer)) or step == 0:
+        raise at_user(
+            TraceError(f"the step of a slice must be an integer that is not 0, got {step}")
+        )
+    step = int(step)
     if isinstance(size, int) and not any(isinstance(b, Dim) for b in (s.start, s.stop)):
-        start, stop, _ = s.indices(size)
-        return start, max(stop - start, 0)
+        taken = range(*s.indices(size))
+        return taken.start, len(taken), step
+    # Going backwards, a bound is an index that is there, or -1, in front of all.
+    low, high = (0, size) if step > 0 else (-1, _dims.sub(size, 1))
 
     def bound(b: Any, default: Extent) -> Extent:
         if b is None:
             return default
         b = _extent(b)
         if _dims.nonnegative(b):
-            return _dims.minimum(b, size)
+            return _dims.minimum(b, high)
         if _dims.nonnegative(_dims.sub(-1, b)):
-            return _dims.maximum(_dims.add(size, b), 0)
+            return _dims.maximum(_dims.add(size, b), low)
         raise at_user(TraceError(
             f"whether the bound {b} counts from the end depends on lengths; clamp it with "
             "nested.maximum(bound, 0)"
         ))  # fmt: skip
 
+    if step < 0:
+        start, stop = bound(s.start, high), bound(s.stop, low)
+        return start, _dims.maximum(_ceildiv(_dims.sub(start, stop), -step), 0), step
     start, stop = bound(s.start, 0), bound(s.stop, size)
     if isinstance(s.start, int) and s.start >= 0 and s.stop is None:
         # x[k:]: the form that x[:-k] has too, so that both have one size.
-        return start, _dims.maximum(_dims.sub(size, s.start), 0)
-    if isinstance(s.start, int) and s.start < 0 and s.stop is None:
-        return start, _dims.minimum(-s.start, size)
-    return start, _dims.maximum(_dims.sub(stop, start), 0)
+        count = _dims.maximum(_dims.sub(size, s.start), 0)
+    elif isinstance(s.start, int) and s.start < 0 and s.stop is None:
+        count = _dims.minimum(-s.start, size)
+    else:
+        count = _dims.maximum(_dims.sub(stop, start), 0)
+    return start, count if step == 1 else _ceildiv(count, step), step
+
+
+def _ceildiv(a: Extent, b: int) -> Extent:
+    return _dims.floordiv(_dims.add(a, b - 1), b)
 
 
 def by_array(x: Tracer, key: Tracer) -> Tracer:
@@ -115,10 +130,7 @@ def by_array(x: Tracer, key: Tracer) -> Tracer:
         raise at_user(ShapeError("too many indices: a traced number can't be indexed"))
     if is_int(key.dtype):
         if x._value.batched:
-            raise at_user(TraceError(
-                f"indexing the sample {shape_text(x.shape)} by an integer array is not supported; "
-                "only shared tables can be (a plain array argument)"
-            ))  # fmt: skip
+            return Tracer(trace, _emit_moves.take(trace, value_of(x), value_of(key), 0))
         return Tracer(trace, _emit.gather(trace, value_of(x), value_of(key)))
     if is_bool(key.dtype):
         ragged = [isinstance(d, Dim) for d in x.shape]

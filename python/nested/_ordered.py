@@ -10,8 +10,9 @@ import numpy as np
 from . import _emit
 from ._dtypes import as_dtype, is_bool, is_float
 from ._errors import ShapeError, TraceError, at_user
-from ._functions import implements, reduction_dtype
+from ._functions import broadcast_to, implements, reduction_dtype
 from ._ir import Trace, Value, shape_text
+from ._movement import concatenate
 from ._tracer import Tracer, as_tracer, normalized, unsupported, value_of
 
 
@@ -118,14 +119,21 @@ def cumulative_prod(
 
 @implements(np.diff)
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tracer:
-    if prepend is not None or append is not None:
-        raise unsupported("np.diff(..., prepend=, append=)")
     if not isinstance(n, (int, np.integer)) or n < 0:
         raise at_user(TraceError(f"np.diff needs n of at least 0, but got {n!r}"))
     x = as_tracer(a)
     k = axis_of("diff", x, axis)
+    before = (slice(None),) * k
+
+    def end(part: Any) -> Any:
+        part = as_tracer(part, x._trace)
+        one = tuple(1 if j == k else d for j, d in enumerate(x.shape))
+        return part if part.ndim else broadcast_to(part, one)
+
+    if prepend is not None or append is not None:
+        ends = [end(prepend)] if prepend is not None else []
+        x = concatenate([*ends, x, *([end(append)] if append is not None else [])], k)
     for _ in range(n):
-        before = (slice(None),) * k
         later, earlier = x[(*before, slice(1, None))], x[(*before, slice(None, -1))]
         x = later != earlier if is_bool(x.dtype) else later - earlier
     return x

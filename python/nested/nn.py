@@ -5,17 +5,19 @@ from __future__ import annotations
 
 from typing import Any, Mapping
 
-from . import activations, nn_losses, norms
+from . import activations, dropouts, nn_losses, norms
 from ._eager import enable
 from ._errors import public
 from .activations import *  # noqa: F403
 from .activations import relu, silu
+from .dropouts import *  # noqa: F403
 from .functions import layer_norm, linear
 from .nn_losses import *  # noqa: F403
 from .norms import *  # noqa: F403
 from .reductions import log_softmax, softmax
 
-__all__ = [*activations.__all__, *norms.__all__, *nn_losses.__all__, "softmax", "log_softmax", "layer_norm", "linear",
+__all__ = [*activations.__all__, *norms.__all__, *nn_losses.__all__,
+           *dropouts.__all__, "softmax", "log_softmax", "layer_norm", "linear",
            "swiglu", "mlp"]  # fmt: skip
 
 

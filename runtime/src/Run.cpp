@@ -355,5 +355,6 @@ void Run::reportErrors(const Step &step, int64_t workers) {
           : "kernel " + step.kernel + " met bad data: {value} (row {row})";
   substitute(text, "{value}", first[1]);
   substitute(text, "{row}", first[2]);
+  substitute(text, "{sample}", first[3]);
   fail(NESTED_DATA_ERROR, "%s: %s", entry.name.c_str(), text.c_str());
 }

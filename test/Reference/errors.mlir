@@ -206,3 +206,52 @@ func.func @checks(
                                   what = "x + y", where = "model.py:3"}]} {
   return
 }
+
+// -----
+
+func.func @slice_step(
+    // expected-note @below {{'N' is 2 there, bound by argument '0'}}
+    %x: !ragged.tensor<[N], f32> {
+      reference.values = dense<0.0> : tensor<5xf32>, reference.lengths = [array<i64: 3, 2>]})
+    -> !ragged.tensor<[2], f32> {
+  // expected-error @below {{slice of 2 elements from 0 on with step 2 is outside dim 0 of size 2 in sample 1}}
+  %0 = ragged.slice %x dim 0 start <0> size <2> step 2 : !ragged.tensor<[N], f32> -> !ragged.tensor<[2], f32>
+  return %0 : !ragged.tensor<[2], f32>
+}
+
+// -----
+
+func.func @pad(
+    // expected-note @below {{'N' is 0 there, bound by argument '0'}}
+    %x: !ragged.tensor<[N], f32> {
+      reference.values = dense<0.0> : tensor<3xf32>, reference.lengths = [array<i64: 3, 0>]})
+    -> !ragged.tensor<[2 * N - 1], f32> {
+  // expected-error @below {{padding of -1 and 0 elements at dim 0 is negative in sample 1}}
+  %0 = ragged.pad %x low [N - 1] high [0] value 0.0 : f32 : !ragged.tensor<[N], f32> -> !ragged.tensor<[2 * N - 1], f32>
+  return %0 : !ragged.tensor<[2 * N - 1], f32>
+}
+
+// -----
+
+func.func @take(
+    %x: !ragged.tensor<[N], f32> {
+      reference.values = dense<0.0> : tensor<3xf32>, reference.lengths = [array<i64: 3, 0>]},
+    %i: !ragged.tensor<[M], i32> {
+      reference.values = dense<[2, 0]> : tensor<2xi32>, reference.lengths = [array<i64: 1, 1>]})
+    -> !ragged.tensor<[M], f32> {
+  // expected-error @below {{index 0 is out of range for dim 0 of size 0 (sample 1, row 1 of the batch)}}
+  %0 = ragged.take %x, %i dim 0 : !ragged.tensor<[N], f32>, !ragged.tensor<[M], i32> -> !ragged.tensor<[M], f32>
+  return %0 : !ragged.tensor<[M], f32>
+}
+
+// -----
+
+func.func @reshape(
+    // expected-note @below {{'N' is 6 there, bound by argument '0'}}
+    %x: !ragged.tensor<[N], f32> {
+      reference.values = dense<0.0> : tensor<10xf32>, reference.lengths = [array<i64: 4, 6>]})
+    -> !ragged.tensor<[N floordiv 4, 4], f32> {
+  // expected-error @below {{has 6 elements to put into 4 in sample 1}}
+  %0 = ragged.reshape %x : !ragged.tensor<[N], f32> -> !ragged.tensor<[N floordiv 4, 4], f32>
+  return %0 : !ragged.tensor<[N floordiv 4, 4], f32>
+}

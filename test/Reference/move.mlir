@@ -136,3 +136,88 @@ func.func @nest(
   %2 = ragged.unnest %1 : !ragged.tensor<[1], f32, path = [B, S]> -> !ragged.tensor<[S, 1], f32>
   return %0, %2 : !ragged.tensor<[T, 1], f32, path = [B, S]>, !ragged.tensor<[S, 1], f32>
 }
+
+// What is padded with, in front and behind; per sample in the third.
+// CHECK-LABEL: @pad
+// CHECK: [0] {{\[}}[9, 9], [1, 2], [9, 9], [9, 9]]
+// CHECK-NEXT: [1] {{\[}}[9, 9], [9, 9], [9, 9]]
+// CHECK: [0] {{\[}}[0, 1, 2, 0, 0]]
+// CHECK-NEXT: [1] [] shape (0, 5)
+// CHECK: [0] {{\[}}[1, 2], [3, 3]]
+// CHECK-NEXT: [1] [] shape (0, 2)
+func.func @pad(
+    %x: !ragged.tensor<[N, 2], i32> {
+      reference.values = dense<[[1, 2]]> : tensor<1x2xi32>, reference.lengths = [array<i64: 1, 0>]})
+    -> (!ragged.tensor<[N + 3, 2], i32>, !ragged.tensor<[N, 5], i32>, !ragged.tensor<[2 * N, 2], i32>) {
+  %0 = ragged.pad %x low [1, 0] high [2, 0] value 9 : i32 : !ragged.tensor<[N, 2], i32> -> !ragged.tensor<[N + 3, 2], i32>
+  %1 = ragged.pad %x low [0, 1] high [0, 2] value 0 : i32 : !ragged.tensor<[N, 2], i32> -> !ragged.tensor<[N, 5], i32>
+  %2 = ragged.pad %x low [0, 0] high [N, 0] value 3 : i32 : !ragged.tensor<[N, 2], i32> -> !ragged.tensor<[2 * N, 2], i32>
+  return %0, %1, %2 : !ragged.tensor<[N + 3, 2], i32>, !ragged.tensor<[N, 5], i32>, !ragged.tensor<[2 * N, 2], i32>
+}
+
+// CHECK-LABEL: @concat
+// CHECK: [0] [7, 1, 2, 5, 8]
+// CHECK-NEXT: [1] [7, 6, 8]
+func.func @concat(
+    %c: tensor<1xi32> {reference.values = dense<7> : tensor<1xi32>},
+    %x: !ragged.tensor<[N], i32> {
+      reference.values = dense<[1, 2]> : tensor<2xi32>, reference.lengths = [array<i64: 2, 0>]},
+    %y: !ragged.tensor<[M], i32> {
+      reference.values = dense<[5, 6]> : tensor<2xi32>, reference.lengths = [array<i64: 1, 1>]})
+    -> !ragged.tensor<[M + N + 2], i32> {
+  %e = ragged.fill 8 : i32 -> !ragged.tensor<[1], i32>
+  %0 = ragged.concat %c, %x, %y, %e dim 0 : tensor<1xi32>, !ragged.tensor<[N], i32>, !ragged.tensor<[M], i32>, !ragged.tensor<[1], i32> -> !ragged.tensor<[M + N + 2], i32>
+  return %0 : !ragged.tensor<[M + N + 2], i32>
+}
+
+// CHECK-LABEL: @steps
+// CHECK: [0] [3, 2, 1]
+// CHECK-NEXT: [1] []
+// CHECK: [0] [1, 3]
+// CHECK-NEXT: [1] []
+func.func @steps(
+    %x: !ragged.tensor<[N], i32> {
+      reference.values = dense<[1, 2, 3]> : tensor<3xi32>, reference.lengths = [array<i64: 3, 0>]})
+    -> (!ragged.tensor<[N], i32>, !ragged.tensor<[(N + 1) floordiv 2], i32>) {
+  %0 = ragged.slice %x dim 0 start <N - 1> size <N> step -1 : !ragged.tensor<[N], i32> -> !ragged.tensor<[N], i32>
+  %1 = ragged.slice %x dim 0 start <0> size <(N + 1) floordiv 2> step 2 : !ragged.tensor<[N], i32> -> !ragged.tensor<[(N + 1) floordiv 2], i32>
+  return %0, %1 : !ragged.tensor<[N], i32>, !ragged.tensor<[(N + 1) floordiv 2], i32>
+}
+
+// CHECK-LABEL: @take
+// CHECK: [0] {{\[}}[5, 6], [1, 2], [5, 6]]
+// CHECK-NEXT: [1] {{\[}}[7, 8]]
+// CHECK: [0] {{\[}}[2, 1, 2], [4, 3, 4], [6, 5, 6]]
+// CHECK-NEXT: [1] {{\[}}[8, 7, 8]]
+// CHECK: [0] {{\[}}[5, 6], [3, 2], [1, 6]]
+// CHECK-NEXT: [1] {{\[}}[7, 8]]
+func.func @take(
+    %x: !ragged.tensor<[N, 2], i32> {
+      reference.values = dense<[[1, 2], [3, 4], [5, 6], [7, 8]]> : tensor<4x2xi32>,
+      reference.lengths = [array<i64: 3, 1>]},
+    %i: !ragged.tensor<[M], i64> {
+      reference.values = dense<[2, 0, 2, 0]> : tensor<4xi64>, reference.lengths = [array<i64: 3, 1>]},
+    %c: tensor<3xi32> {reference.values = dense<[1, 0, 1]> : tensor<3xi32>},
+    %a: !ragged.tensor<[M, 2], i32> {
+      reference.values = dense<[[2, 2], [1, 0], [0, 2], [0, 0]]> : tensor<4x2xi32>,
+      reference.lengths = [array<i64: 3, 1>]})
+    -> (!ragged.tensor<[M, 2], i32>, !ragged.tensor<[N, 3], i32>, !ragged.tensor<[M, 2], i32>) {
+  %0 = ragged.take %x, %i dim 0 : !ragged.tensor<[N, 2], i32>, !ragged.tensor<[M], i64> -> !ragged.tensor<[M, 2], i32>
+  %1 = ragged.take %x, %c dim 1 : !ragged.tensor<[N, 2], i32>, tensor<3xi32> -> !ragged.tensor<[N, 3], i32>
+  %2 = ragged.take_along %x, %a dim 0 : !ragged.tensor<[N, 2], i32>, !ragged.tensor<[M, 2], i32> -> !ragged.tensor<[M, 2], i32>
+  return %0, %1, %2 : !ragged.tensor<[M, 2], i32>, !ragged.tensor<[N, 3], i32>, !ragged.tensor<[M, 2], i32>
+}
+
+// CHECK-LABEL: @reshape
+// CHECK: [0] [1, 2, 3, 4, 5, 6]
+// CHECK-NEXT: [1] []
+// CHECK: [0] {{\[}}[1], [2], [3], [4], [5], [6]]
+func.func @reshape(
+    %x: !ragged.tensor<[N, M], i32> {
+      reference.values = dense<[1, 2, 3, 4, 5, 6]> : tensor<6xi32>,
+      reference.lengths = [array<i64: 2, 0>, array<i64: 3, 1>]})
+    -> (!ragged.tensor<[M * N], i32>, !ragged.tensor<[M * N, 1], i32>) {
+  %0 = ragged.reshape %x : !ragged.tensor<[N, M], i32> -> !ragged.tensor<[M * N], i32>
+  %1 = ragged.reshape %0 : !ragged.tensor<[M * N], i32> -> !ragged.tensor<[M * N, 1], i32>
+  return %0, %1 : !ragged.tensor<[M * N], i32>, !ragged.tensor<[M * N, 1], i32>
+}

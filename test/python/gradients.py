@@ -29,7 +29,16 @@ class Checked:
         floats = [k for k, s in enumerate(specs) if s.dtype.kind == "f"]
         self.floats = floats
         plain = nested.jit(function).lower(*specs)
+        results = Program(plain.text("trace")).info["results"]
+        computed = [e for o in results for e in o.get("extents", []) if not e.isalnum()]
+        if computed:
+            # Seeds of computed sizes: axes without names, which are taken to be what is needed.
+            specs = [nested.spec(*[d if isinstance(d, int) else None for d in s.dims], dtype=s.dtype,
+                                 batched=s.batched) for s in specs]  # fmt: skip
+            plain = nested.jit(function).lower(*specs)
         self.forward = Program(plain.text("trace"))
+        # Arrays that the function has from outside come behind its arguments.
+        self.captured = plain._traced.frozen
         outputs = self.forward.info["results"]
         self.outputs = outputs
 
@@ -48,7 +57,8 @@ class Checked:
                 return nested.vjp(function, floats)(seeds, *args[len(outputs) :])[1]
 
         seeds = [
-            nested.spec(*[int(e) if e.isdigit() else e for e in o["extents"]],
+            nested.spec(*[int(e) if e.isdigit() else e if e.isidentifier() else None
+                          for e in o["extents"]],
                         dtype=o["dtype"].replace("f", "float"), batched=True)
             if o["kind"] == "ragged" else nested.spec(*o["shape"], dtype=o["dtype"].replace("f", "float"))
             for o in outputs
@@ -57,6 +67,7 @@ class Checked:
         self.text = lowered.text("trace")
         self.backward = Program(self.text)
         self.used = lowered._traced.used
+        self.captured_backward = lowered._traced.frozen
 
     def interpret(self, program, args):
         return [o.samples for o in program.interpret(args)]
@@ -74,11 +85,11 @@ def check(function, specs, args, rng=None, step=1e-5, tolerance=1e-6, directions
     """args: for batched specs a list of samples, else an array. f64."""
     rng = rng or np.random.default_rng(5)
     made = Checked(function, specs)
-    forward = made.interpret(made.forward, args)
+    forward = made.interpret(made.forward, [*args, *made.captured])
     seeds = [[rng.standard_normal(np.shape(s)) for s in result] for result in forward]
     passed = [seed if o["kind"] == "ragged" else seed[0] for seed, o in zip(seeds, made.outputs)]
     given = [*passed, *args]
-    chosen = [given[k] for k in made.used]
+    chosen = [given[k] for k in made.used] + made.captured_backward
     exact = made.backward.interpret(chosen)
     compiled = made.backward.run(chosen, threads=2)
     for k, (a, b) in enumerate(zip(compiled, exact)):
@@ -96,7 +107,7 @@ def check(function, specs, args, rng=None, step=1e-5, tolerance=1e-6, directions
                 new = [a + t * m for a, m in zip(at, moves)]  # noqa: B023
                 changed = list(args)
                 changed[position] = new if batched else new[0]  # noqa: B023
-                return total(seeds, made.interpret(made.forward, changed))
+                return total(seeds, made.interpret(made.forward, [*changed, *made.captured]))
 
             numeric = (moved(step) - moved(-step)) / (2 * step)
             analytic = sum(float(np.sum(g * m)) for g, m in zip(gradients[k], moves))

@@ -5,6 +5,7 @@ bitwise the same wherever it stands."""
 import functools
 
 import numpy as np
+import oracle_programs_move  # noqa: F401
 import oracle_programs_order  # noqa: F401
 import pytest
 from oracle import Program, agree, close, same_bits

@@ -8,6 +8,7 @@ import struct
 from pathlib import Path
 
 import numpy as np
+import oracle_programs_move  # noqa: F401
 import pytest
 from oracle import Program, agree, close, same_bits
 from oracle_suite import CASES

@@ -33,7 +33,8 @@ public:
       : kernel(kernel), loc(kernel.getLoc()), schedule(schedule),
         outputBuffers(outputs),
         signature(outer, kernel.getLoc(), name, schedule),
-        coordinates(kernel, signature), b(outer.getContext()),
+        coordinates(kernel, signature),
+        reads(kernel, signature, coordinates, schedule), b(outer.getContext()),
         tileRows(kernel.getTile()) {
     b.setInsertionPointToEnd(signature.getBody());
   }
@@ -48,11 +49,7 @@ private:
   };
   using RowFunction = decltype(RowTensor::compute);
 
-  bool isPacked(TileReadOp read);
   LogicalResult plan();
-  Value rowNumber(OpBuilder &at, TileReadOp read, const RowPosition &position);
-  RowFunction lookupRow(TileLookupOp lookup);
-  Value getSource(Value input, unsigned rowRank);
   unsigned addRowTensor(Type elementType, RowFunction compute);
   void emitEmptyUnits();
   void emitFinalize(OpBuilder &at, TileReduceOp reduce, Value dest, Value unit,
@@ -62,6 +59,8 @@ private:
                 RowPosition &position);
   void emitBody(OpBuilder &at, Value tileStart, Value live,
                 SmallVector<Value> &accumulators);
+  Value emitRead(OpBuilder &at, TileReadOp read, Value tileStart, Value live);
+  Value selectRows(OpBuilder &at, Value inside, Value tile, TypedAttr outside);
   Value sharedTensor(Value input);
   Value getDenseMemref(Value value);
 
@@ -71,6 +70,7 @@ private:
   ArrayRef<Value> outputBuffers;
   KernelSignature signature;
   TileCoordinates coordinates;
+  RowReads reads;
   OpBuilder b;
   int64_t tileRows;
 
@@ -84,147 +84,20 @@ private:
   SmallVector<std::pair<unsigned, Value>> stores; // yield operand, memref
   SmallVector<RowTensor> rowTensors;
   DenseMap<Operation *, unsigned> rowTensorOf;
+  /// Of reads that may be outside: whether each row is inside.
+  DenseMap<Operation *, unsigned> insideOf;
   DenseMap<Operation *, SmallVector<unsigned>> auxOf;
   /// Per row of the tile: the unit that ends with it, or -1.
   Value flush;
   bool needsPositions = false;
-  llvm::SmallDenseMap<std::pair<Value, unsigned>, Value> sources;
+  DenseMap<Value, Value> tables;
   DenseMap<Value, Value> shared;
 };
 } // namespace
 
-/// Whether the rows that a tile reads are the tile's own rows, one after the
-/// other.
-bool KernelEmitter::isPacked(TileReadOp read) {
-  Value input =
-      kernel.getInputs()[cast<BlockArgument>(read.getSource()).getArgNumber() -
-                         1];
-  LogicalType type = LogicalType::of(input);
-  if (schedule.getArgument(input) || type.path != toPath(kernel.getPath()) ||
-      read.getOffsets() || !read.getStarts().empty())
-    return false;
-  return read.getMap().isIdentity();
-}
-
-Value KernelEmitter::getSource(Value source, unsigned rowRank) {
-  Value &memref = sources[{source, rowRank}];
-  if (memref)
-    return memref;
-  Value input =
-      kernel.getInputs()[cast<BlockArgument>(source).getArgNumber() - 1];
-  LogicalType type = LogicalType::of(input);
-  SmallVector<int64_t> rowShape;
-  for (int64_t dim : ArrayRef(type.order).drop_front(rowRank))
-    rowShape.push_back(*type.extents[dim].getConstant());
-  memref = signature.addBuffer(schedule.getBuffer(input), rowShape,
-                               type.elementType);
-  return memref;
-}
-
-/// The row of the source that the tile reads for the row at `position`.
-Value KernelEmitter::rowNumber(OpBuilder &at, TileReadOp read,
-                               const RowPosition &position) {
-  IndexBuilder ib(at, loc);
-  Value input =
-      kernel.getInputs()[cast<BlockArgument>(read.getSource()).getArgNumber() -
-                         1];
-  LogicalType type = LogicalType::of(input);
-  Value sample = coordinates.getParent(at, type.path, position.sample);
-  Value row = ib.constant(0);
-  for (auto [k, expr] : llvm::enumerate(read.getMap().getResults())) {
-    Value coordinate =
-        isa<AffineDimExpr>(expr)
-            ? position.coordinates[cast<AffineDimExpr>(expr).getPosition()]
-            : ib.constant(cast<AffineConstantExpr>(expr).getValue());
-    if (read.getOffsets())
-      coordinate = ib.add(
-          coordinate, coordinates.evaluate(at, toExtents(*read.getOffsets())[k],
-                                           type.path, sample));
-    if (k != 0)
-      row = ib.mul(row, coordinates.evaluate(at, type.extents[type.order[k]],
-                                             type.path, sample));
-    row = ib.add(row, coordinate);
-  }
-  if (type.isDense())
-    return row;
-  if (std::optional<int64_t> arg = schedule.getArgument(input)) {
-    // An argument's base counts its own rows; static dims that became rows of
-    // the kernel are parts of them.
-    Value base = ib.load(
-        signature.getTable(TableKey::makeBase(*arg, type.path)), sample);
-    for (unsigned k = type.getRaggedDims().size();
-         k < read.getMap().getNumResults(); ++k)
-      base =
-          ib.mul(base, ib.constant(*type.extents[type.order[k]].getConstant()));
-    return ib.add(base, row);
-  }
-  ExtentAttr rows = extent::product(at.getContext(), [&] {
-    SmallVector<ExtentAttr> extents;
-    for (int64_t dim :
-         ArrayRef(type.order).take_front(read.getMap().getNumResults()))
-      extents.push_back(type.extents[dim]);
-    return extents;
-  }());
-  Value base = ib.load(
-      signature.getTable(TableKey::makeOffsets(rows, type.path)), sample);
-  return ib.add(base, row);
-}
-
 unsigned KernelEmitter::addRowTensor(Type elementType, RowFunction compute) {
   rowTensors.push_back({elementType, std::move(compute), {}});
   return rowTensors.size() - 1;
-}
-
-/// The table's row for the index of the row at `position`: checked, and 0 when
-/// it is wrong, which the error record then says.
-KernelEmitter::RowFunction KernelEmitter::lookupRow(TileLookupOp lookup) {
-  auto read = lookup.getIndices().getDefiningOp<TileReadOp>();
-  auto table = cast<RankedTensorType>(lookup.getTable().getType());
-  std::string where = formatLocation(lookup.getLoc());
-  std::string message = "index {value} is out of range for a table of " +
-                        std::to_string(table.getDimSize(0)) +
-                        " rows (row {row})";
-  if (!where.empty())
-    message += " at " + where;
-  Value indices = getSource(read.getSource(), read.getMap().getNumResults());
-  Value record = signature.getErrorRecord();
-  int64_t number = signature.addError(message);
-  return [this, read, table, indices, record, number](
-             OpBuilder &at, const RowPosition &position, Value row) -> Value {
-    IndexBuilder ib(at, loc);
-    Value from = isPacked(read) ? row : rowNumber(at, read, position);
-    Value raw = memref::LoadOp::create(at, loc, indices, from);
-    if (!raw.getType().isInteger(64))
-      raw = arith::ExtSIOp::create(at, loc, at.getI64Type(), raw);
-    Value limit =
-        arith::ConstantIntOp::create(at, loc, table.getDimSize(0), 64);
-    // Unsigned: a negative index is out of range too.
-    Value inside =
-        arith::CmpIOp::create(at, loc, arith::CmpIPredicate::ult, raw, limit);
-    Value outside = arith::XOrIOp::create(
-        at, loc, inside, arith::ConstantIntOp::create(at, loc, 1, 1));
-    // The first one that this worker meets is kept.
-    Value known =
-        memref::LoadOp::create(at, loc, record, ValueRange{ib.constant(0)});
-    Value unset =
-        arith::CmpIOp::create(at, loc, arith::CmpIPredicate::eq, known,
-                              arith::ConstantIntOp::create(at, loc, 0, 64));
-    Value first = arith::AndIOp::create(at, loc, outside, unset);
-    scf::IfOp::create(at, loc, first, [&](OpBuilder &then, Location l) {
-      IndexBuilder tb(then, l);
-      auto store = [&](int64_t word, Value value) {
-        memref::StoreOp::create(then, l, value, record,
-                                ValueRange{tb.constant(word)});
-      };
-      store(1, raw);
-      store(2, tb.toI64(row));
-      store(0, arith::ConstantIntOp::create(then, l, number, 64));
-      scf::YieldOp::create(then, l);
-    });
-    Value zero = arith::ConstantIntOp::create(at, loc, 0, 64);
-    Value safe = arith::SelectOp::create(at, loc, inside, raw, zero);
-    return arith::IndexCastOp::create(at, loc, at.getIndexType(), safe);
-  };
 }
 
 /// Decides what is computed per row, and makes the arguments for what is read.
@@ -232,26 +105,38 @@ LogicalResult KernelEmitter::plan() {
   Type index = b.getIndexType(), i64 = b.getI64Type();
   for (Operation &op : kernel.getBody().front()) {
     if (auto read = dyn_cast<TileReadOp>(op)) {
-      if (!read.getStarts().empty())
-        return read.emitOpError("does not support starts that come from data");
-      bool onlyIndex = llvm::all_of(read->getUsers(), [&](Operation *user) {
-        auto lookup = dyn_cast<TileLookupOp>(user);
-        return lookup && lookup.getIndices() == read.getResult();
+      if (failed(reads.prepare(read)))
+        return failure();
+      // What only says which rows others read is loaded where they look.
+      bool onlyIndex = llvm::all_of(read->getUses(), [&](OpOperand &use) {
+        if (isa<TileLookupOp>(use.getOwner()))
+          return use.getOperandNumber() == 1;
+        return isa<TileReadOp>(use.getOwner());
       });
-      getSource(read.getSource(), read.getMap().getNumResults());
-      if (!onlyIndex && !isPacked(read))
-        rowTensorOf[&op] = addRowTensor(
-            index, [this, read](OpBuilder &at, const RowPosition &p, Value) {
-              return rowNumber(at, read, p);
+      if (onlyIndex || reads.isPacked(read))
+        continue;
+      rowTensorOf[&op] = addRowTensor(
+          index, [this, read](OpBuilder &at, const RowPosition &p, Value row) {
+            return reads.locate(at, read, p, row).row;
+          });
+      if (RowReads::mayBeOutside(read) && read.getOutside())
+        insideOf[&op] = addRowTensor(
+            b.getI8Type(),
+            [this, read](OpBuilder &at, const RowPosition &p, Value row) {
+              Value inside = reads.locate(at, read, p, row).inside;
+              if (!inside)
+                inside = arith::ConstantIntOp::create(at, loc, 1, 1);
+              return arith::ExtUIOp::create(at, loc, at.getI8Type(), inside)
+                  .getResult();
             });
     } else if (auto lookup = dyn_cast<TileLookupOp>(op)) {
-      if (!lookup.getIndices().getDefiningOp<TileReadOp>())
-        return lookup.emitOpError(
-            "expected its indices to be read from memory");
-      if (cast<RankedTensorType>(lookup.getTable().getType()).getDimSize(0) ==
-          0)
-        return lookup.emitOpError("expected a table with at least one row");
-      rowTensorOf[&op] = addRowTensor(index, lookupRow(lookup));
+      if (failed(reads.prepare(lookup)))
+        return failure();
+      rowTensorOf[&op] =
+          addRowTensor(index, [this, lookup](OpBuilder &at,
+                                             const RowPosition &p, Value row) {
+            return reads.lookup(at, lookup, p, row);
+          });
     } else if (auto coord = dyn_cast<TileCoordOp>(op)) {
       rowTensorOf[&op] =
           addRowTensor(i64, [this, dim = coord.getDim()](
@@ -502,6 +387,96 @@ static bool isWithoutColumns(Value tile) {
   return cast<RankedTensorType>(tile.getType()).getNumElements() == 0;
 }
 
+/// The rows that a read is of; null if only other reads use them.
+Value KernelEmitter::emitRead(OpBuilder &at, TileReadOp read, Value tileStart,
+                              Value live) {
+  auto it = rowTensorOf.find(read);
+  bool isPacked = it == rowTensorOf.end() && reads.isPacked(read);
+  if (it == rowTensorOf.end() && !isPacked)
+    return {};
+  Value source = reads.getSource(read);
+  auto result = cast<RankedTensorType>(read.getType());
+  Type element = getStorageType(result.getElementType());
+  SmallVector<int64_t> shape(result.getShape());
+  SmallVector<OpFoldResult> places(shape.size(), at.getIndexAttr(0));
+  if (std::optional<ArrayRef<int64_t>> inner = read.getInnerOffsets()) {
+    // Part of each row: a view of the source.
+    ArrayRef<int64_t> rowShape =
+        cast<MemRefType>(source.getType()).getShape().drop_front();
+    SmallVector<OpFoldResult> offsets = {at.getIndexAttr(0)}, sizes, strides;
+    sizes.push_back(memref::DimOp::create(at, loc, source, 0).getResult());
+    for (auto [k, offset] : llvm::enumerate(*inner)) {
+      int64_t first = std::max<int64_t>(offset, 0);
+      int64_t end = std::min(offset + shape[k + 1], rowShape[k]);
+      places[k + 1] = at.getIndexAttr(first - offset);
+      shape[k + 1] = std::max<int64_t>(end - first, 0);
+      offsets.push_back(at.getIndexAttr(first));
+      sizes.push_back(at.getIndexAttr(shape[k + 1]));
+    }
+    strides.assign(offsets.size(), at.getIndexAttr(1));
+    if (!llvm::is_contained(shape, 0))
+      source =
+          memref::SubViewOp::create(at, loc, source, offsets, sizes, strides);
+  }
+  bool isPart = shape != SmallVector<int64_t>(result.getShape());
+  Value fill, empty;
+  if (isPart) {
+    fill = arith::ConstantOp::create(at, loc, *read.getOutside());
+    if (result.getElementType() != element)
+      fill = arith::ExtUIOp::create(at, loc, element, fill);
+    empty = tensor::EmptyOp::create(at, loc, result.getShape(), element);
+    fill = linalg::FillOp::create(at, loc, fill, empty).getResult(0);
+    if (llvm::is_contained(shape, 0))
+      return fill;
+  }
+  auto type = RankedTensorType::get(shape, element);
+  Value tile;
+  if (isPacked)
+    tile = TileLoadOp::create(at, read.getLoc(), type, source, tileStart, live);
+  else
+    tile = TileGatherOp::create(at, read.getLoc(), type, source,
+                                rowTensors[it->second].tensor, live);
+  if (auto inside = insideOf.find(read); inside != insideOf.end())
+    tile = selectRows(at, rowTensors[inside->second].tensor, tile,
+                      *read.getOutside());
+  if (!isPart)
+    return tile;
+  SmallVector<OpFoldResult> sizes, strides(shape.size(), at.getIndexAttr(1));
+  for (int64_t size : shape)
+    sizes.push_back(at.getIndexAttr(size));
+  return tensor::InsertSliceOp::create(at, loc, tile, fill, places, sizes,
+                                       strides);
+}
+
+/// The tile's rows where `inside` is not 0, and a constant elsewhere.
+Value KernelEmitter::selectRows(OpBuilder &at, Value inside, Value tile,
+                                TypedAttr outside) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  Value empty =
+      tensor::EmptyOp::create(at, loc, type.getShape(), type.getElementType());
+  AffineMap identity = at.getMultiDimIdentityMap(type.getRank());
+  SmallVector<AffineMap> maps = {identity.getMajorSubMap(1), identity,
+                                 identity};
+  SmallVector<utils::IteratorType> iterators(type.getRank(),
+                                             utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             at, loc, TypeRange{type}, ValueRange{inside, tile},
+             ValueRange{empty}, maps, iterators,
+             [&](OpBuilder &body, Location l, ValueRange args) {
+               Value zero = arith::ConstantIntOp::create(body, l, 0, 8);
+               Value here = arith::CmpIOp::create(
+                   body, l, arith::CmpIPredicate::ne, args[0], zero);
+               Value other = arith::ConstantOp::create(body, l, outside);
+               if (other.getType() != type.getElementType())
+                 other = arith::ExtUIOp::create(body, l, type.getElementType(),
+                                                other);
+               Value value =
+                   arith::SelectOp::create(body, l, here, args[1], other);
+               linalg::YieldOp::create(body, l, value);
+             })
+      .getResult(0);
+}
+
 /// The tile program, with tile access on memrefs.
 void KernelEmitter::emitBody(OpBuilder &at, Value tileStart, Value live,
                              SmallVector<Value> &accumulators) {
@@ -528,37 +503,10 @@ void KernelEmitter::emitBody(OpBuilder &at, Value tileStart, Value live,
   };
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     if (auto read = dyn_cast<TileReadOp>(op)) {
-      Value source = getSource(read.getSource(), read.getMap().getNumResults());
-      Type type = storageTensor(read.getResult().getType());
-      if (std::optional<ArrayRef<int64_t>> inner = read.getInnerOffsets()) {
-        // Part of each row: a view of the source.
-        auto shape = cast<RankedTensorType>(type).getShape();
-        SmallVector<OpFoldResult> offsets = {at.getIndexAttr(0)}, sizes,
-                                  strides;
-        sizes.push_back(memref::DimOp::create(at, loc, source, 0).getResult());
-        for (auto [k, offset] : llvm::enumerate(*inner)) {
-          offsets.push_back(at.getIndexAttr(offset));
-          sizes.push_back(at.getIndexAttr(shape[k + 1]));
-        }
-        strides.assign(offsets.size(), at.getIndexAttr(1));
-        source =
-            memref::SubViewOp::create(at, loc, source, offsets, sizes, strides);
-      }
-      auto it = rowTensorOf.find(&op);
-      if (it != rowTensorOf.end()) {
-        auto gather = TileGatherOp::create(at, read.getLoc(), type, source,
-                                           rowTensors[it->second].tensor, live);
-        if (read.getMap().isIdentity())
-          gather->setAttr(kConsecutiveAttr, at.getUnitAttr());
-        mapping.map(read.getResult(), gather.getResult());
-      } else if (isPacked(read)) {
-        mapping.map(
-            read.getResult(),
-            TileLoadOp::create(at, read.getLoc(), type, source, tileStart, live)
-                .getResult());
-      }
+      if (Value tile = emitRead(at, read, tileStart, live))
+        mapping.map(read.getResult(), tile);
     } else if (auto lookup = dyn_cast<TileLookupOp>(op)) {
-      Value &memref = sources[{lookup.getTable(), 1}];
+      Value &memref = tables[lookup.getTable()];
       if (!memref)
         memref = getDenseMemref(lookup.getTable());
       mapping.map(lookup.getResult(),

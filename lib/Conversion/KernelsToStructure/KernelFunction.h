@@ -152,6 +152,65 @@ private:
   ExtentAttr unitRows;
 };
 
+/// Which rows of memory the ops of a kernel read.
+class RowReads {
+public:
+  RowReads(KernelOp kernel, KernelSignature &signature,
+           TileCoordinates &coordinates, ScheduleBuilder &schedule)
+      : kernel(kernel), signature(signature), coordinates(coordinates),
+        schedule(schedule), loc(kernel.getLoc()) {}
+
+  /// The memory that the rows of a read are in; a row of zeros if there may be
+  /// no row at all and one is loaded nevertheless.
+  mlir::Value getSource(TileReadOp read);
+  /// The memory of an input of the kernel, as rows after `rowRank` dims.
+  mlir::Value getSource(mlir::Value input, unsigned rowRank);
+  /// Whether the rows that a tile reads are the tile's own rows, one after the
+  /// other.
+  bool isPacked(TileReadOp read);
+  /// Whether some of the rows may be none of the source's.
+  static bool mayBeOutside(TileReadOp read) {
+    return read.getOutside() || !read.getStarts().empty();
+  }
+
+  struct Address {
+    /// A row that can be loaded, also when `inside` does not hold.
+    mlir::Value row;
+    /// i1; null if all rows are inside.
+    mlir::Value inside;
+  };
+  /// The row of the source for the row `row` of the kernel, at `position`.
+  Address locate(mlir::OpBuilder &b, TileReadOp read,
+                 const RowPosition &position, mlir::Value row);
+  /// The table's row for the index of a row: checked, and 0 when it is wrong,
+  /// which the error record then says.
+  mlir::Value lookup(mlir::OpBuilder &b, TileLookupOp lookup,
+                     const RowPosition &position, mlir::Value row);
+  /// Asks for everything that an op needs to find rows, before code is written
+  /// that uses it.
+  mlir::LogicalResult prepare(TileReadOp read);
+  mlir::LogicalResult prepare(TileLookupOp lookup);
+
+private:
+  mlir::Value getInput(mlir::Value source);
+  /// The index that a tile of rank 1 has for a row, as i64.
+  mlir::Value loadIndex(mlir::OpBuilder &b, TileReadOp indices,
+                        const RowPosition &position, mlir::Value row);
+  /// Records an error unless `inside` holds.
+  void check(mlir::OpBuilder &b, mlir::Operation *op, mlir::Value inside,
+             mlir::Value index, const RowPosition &position, mlir::Value row);
+  ExtentAttr getRows(TileReadOp read);
+
+  KernelOp kernel;
+  KernelSignature &signature;
+  TileCoordinates &coordinates;
+  ScheduleBuilder &schedule;
+  mlir::Location loc;
+  llvm::SmallDenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> sources,
+      guarded;
+  llvm::DenseMap<mlir::Operation *, int64_t> errors;
+};
+
 /// What a launch of a kernel function needs to know about it.
 struct EmittedKernel {
   llvm::SmallVector<mlir::Value> memrefs, scalars;

@@ -214,14 +214,8 @@ LogicalResult ScheduleBuilder::addNest(NestOp op) {
   LogicalType result = LogicalType::of(op.getResult());
   // The lengths of the groups, packed.
   Value lengths = op.getLengths();
-  LogicalType lengthsType = LogicalType::of(lengths);
-  Value packed = buffers[lengths];
-  if (getArgument(lengths)) {
-    packed = createTemp(lengthsType);
-    CopyOp::create(b, op.getLoc(), buffers[lengths], packed,
-                   lengthsType.getRowExtent(),
-                   makePathAttr(context, lengthsType.path));
-  }
+  Value packed =
+      getArgument(lengths) ? createPackedCopy(lengths) : buffers[lengths];
   bindSymbol(op, packed, source.extents[0]);
   CheckOp::create(b, op.getLoc(), CheckKind::EQ, result.extents[0],
                   source.extents[0], makePathAttr(context, result.path),
@@ -233,11 +227,17 @@ LogicalResult ScheduleBuilder::addNest(NestOp op) {
     return success();
   }
   // An argument may have gaps between samples; groups of a sample may not.
-  Value copy = createTemp(source);
-  CopyOp::create(b, op.getLoc(), buffers[op.getSource()], copy,
-                 source.getRowExtent(), makePathAttr(context, source.path));
-  buffers[op.getResult()] = copy;
+  buffers[op.getResult()] = createPackedCopy(op.getSource());
   return success();
+}
+
+/// A copy of an argument without gaps.
+Value ScheduleBuilder::createPackedCopy(Value value) {
+  LogicalType type = LogicalType::of(value);
+  Value copy = createTemp(type);
+  CopyOp::create(b, value.getLoc(), buffers[value], copy, type.getRowExtent(),
+                 makePathAttr(context, type.path));
+  return copy;
 }
 
 /// The values of another tensor, cut otherwise: as many rows, packed.
@@ -254,13 +254,9 @@ LogicalResult ScheduleBuilder::addPack(PackOp op) {
                   makePathAttr(context, result.path), b.getStringAttr("pack"),
                   b.getStringAttr(formatLocation(op.getLoc())),
                   makePathAttr(context, result.path));
-  Value buffer = buffers[values.getSource()];
-  if (getArgument(values.getSource())) {
-    buffer = createTemp(source);
-    CopyOp::create(b, op.getLoc(), buffers[values.getSource()], buffer,
-                   source.getRowExtent(), makePathAttr(context, source.path));
-  }
-  buffers[op.getResult()] = buffer;
+  buffers[op.getResult()] = getArgument(values.getSource())
+                                ? createPackedCopy(values.getSource())
+                                : buffers[values.getSource()];
   return success();
 }
 
@@ -283,14 +279,9 @@ Value ScheduleBuilder::getDenseBuffer(Value value) {
   Value source = values.getSource();
   if (!getArgument(source))
     return buffers.lookup(source);
-  Value &copy = buffers[value];
-  if (!copy) {
-    LogicalType type = LogicalType::of(source);
-    copy = createTemp(type);
-    CopyOp::create(b, value.getLoc(), buffers[source], copy,
-                   type.getRowExtent(), makePathAttr(context, type.path));
-  }
-  return copy;
+  if (Value copy = buffers.lookup(value))
+    return copy;
+  return buffers[value] = createPackedCopy(source);
 }
 
 /// `locate` and `linearize`: the runtime does them.
@@ -349,15 +340,11 @@ LogicalResult ScheduleBuilder::addStep(Operation *op) {
     return addLoopKernels(loops);
   if (auto nest = dyn_cast<NestOp>(op))
     return addNest(nest);
-  if (auto unnest = dyn_cast<UnnestOp>(op)) {
-    LogicalType source = LogicalType::of(unnest.getSource());
-    buffers[unnest.getResult()] = buffers[unnest.getSource()];
-    if (getArgument(unnest.getSource())) {
-      Value copy = createTemp(source);
-      CopyOp::create(b, op->getLoc(), buffers[unnest.getSource()], copy,
-                     source.getRowExtent(), makePathAttr(context, source.path));
-      buffers[unnest.getResult()] = copy;
-    }
+  if (isa<UnnestOp, ReshapeOp>(op)) {
+    // The same memory, but an argument may have gaps between samples.
+    Value from = op->getOperand(0);
+    buffers[op->getResult(0)] =
+        getArgument(from) ? createPackedCopy(from) : buffers[from];
     return success();
   }
   if (auto pack = dyn_cast<PackOp>(op))

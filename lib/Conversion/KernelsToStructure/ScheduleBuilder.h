@@ -71,6 +71,7 @@ public:
 
 private:
   mlir::DictionaryAttr buildSignature();
+  mlir::Value createPackedCopy(mlir::Value value);
   mlir::LogicalResult addStep(mlir::Operation *op);
   mlir::LogicalResult addKernel(KernelOp kernel);
   mlir::LogicalResult addBatchKernel(KernelOp kernel);

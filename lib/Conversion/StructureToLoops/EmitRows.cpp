@@ -135,6 +135,18 @@ void TileEmitter::emitRowOp(Frame &frame, linalg::GenericOp op) {
   frame.local.map(op.getResults(), part.getResults());
 }
 
+/// A row put into a longer one, which is made for it.
+void TileEmitter::emitInsert(Frame &frame, tensor::InsertSliceOp op) {
+  auto rest = [](auto list) {
+    return SmallVector<OpFoldResult>(llvm::drop_begin(list));
+  };
+  Value row = tensor::InsertSliceOp::create(
+      frame.b, op.getLoc(), wholeRow(frame, op.getSource()),
+      wholeRow(frame, op.getDest()), rest(op.getMixedOffsets()),
+      rest(op.getMixedSizes()), rest(op.getMixedStrides()));
+  frame.local.map(op.getResult(), row);
+}
+
 void TileEmitter::storeRow(OpBuilder &b, Location loc, Value row, Value dest,
                            Value number) {
   Value view = subview(b, loc, dest, rowOf(b, number, ::shapeOf(dest)));
@@ -296,6 +308,8 @@ LogicalResult TileEmitter::emitRows(const TileGroup &group) {
         for (Operation *op : group.ops) {
           if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
             emitRowOp(frame, generic);
+          } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+            emitInsert(frame, insert);
           } else if (auto store = dyn_cast<ragged::TileStoreOp>(op)) {
             emitStore(frame, store);
           } else {

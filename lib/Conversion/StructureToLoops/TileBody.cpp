@@ -306,7 +306,8 @@ void TileBody::copyLoads(IRRewriter &rewriter, scf::ForOp loop) {
       }
     } else if (!isa<ragged::TileStoreOp, ragged::TileFoldOp,
                     ragged::TileGatherOp, tensor::CollapseShapeOp,
-                    tensor::ExpandShapeOp, tensor::ExtractSliceOp>(op)) {
+                    tensor::ExpandShapeOp, tensor::ExtractSliceOp,
+                    tensor::InsertSliceOp>(op)) {
       llvm::SetVector<Value> values;
       getUsedValuesDefinedAbove(op->getRegions(), values);
       values.insert_range(op->getOperands());

@@ -62,6 +62,7 @@ private:
                        llvm::ArrayRef<DimRange> ranges);
   mlir::Value wholeRow(Frame &frame, mlir::Value value);
   mlir::Value resetAccumulator(Frame &frame, mlir::Value init, mlir::Value acc);
+  void emitInsert(Frame &frame, mlir::tensor::InsertSliceOp op);
   void emitRowOp(Frame &frame, mlir::linalg::GenericOp op);
   void emitStore(Frame &frame, ragged::TileStoreOp op);
   llvm::SmallVector<mlir::Value> emitFold(Frame &frame, ragged::TileFoldOp op,

@@ -239,7 +239,8 @@ bool TileGraph::isTileOperand(OpOperand &operand) const {
     return dim && dim.getPosition() == 0;
   }
   return isa<ragged::TileStoreOp, ragged::TileFoldOp, tensor::CollapseShapeOp,
-             tensor::ExpandShapeOp, tensor::ExtractSliceOp>(operand.getOwner());
+             tensor::ExpandShapeOp, tensor::ExtractSliceOp,
+             tensor::InsertSliceOp>(operand.getOwner());
 }
 
 LogicalResult TileGraph::classifyGeneric(linalg::GenericOp op) {
@@ -315,6 +316,10 @@ LogicalResult TileGraph::classify() {
         if (type.getRank() == 0 || type.getDimSize(0) != rows)
           return op.emitOpError("changes the rows of a tile");
         kinds[&op] = NodeKind::View;
+        continue;
+      }
+      if (ofTile && isa<tensor::InsertSliceOp>(op)) {
+        kinds[&op] = NodeKind::Row;
         continue;
       }
       // What does not depend on tiles stays in front of the loops.

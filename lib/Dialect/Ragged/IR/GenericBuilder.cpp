@@ -66,11 +66,18 @@ Value GenericBuilder::create(const Spec &spec, Fill fillBody) {
       lists.push_back(makeExtentsAttr(context, list));
     offsets = ArrayAttr::get(context, lists);
   }
+  ArrayAttr outside;
+  if (llvm::any_of(spec.outside, [](TypedAttr value) { return value; })) {
+    SmallVector<Attribute> values;
+    for (TypedAttr value : spec.outside)
+      values.push_back(value ? Attribute(value) : rewriter.getUnitAttr());
+    outside = rewriter.getArrayAttr(values);
+  }
   auto op = GenericOp::create(
       rewriter, loc, TypeRange{spec.init.getType()}, spec.inputs,
       ValueRange{spec.init}, makeExtentsAttr(context, spec.dims),
       rewriter.getStrArrayAttr(iterators), makePathAttr(context, spec.path),
-      rewriter.getAffineMapArrayAttr(maps), offsets,
+      rewriter.getAffineMapArrayAttr(maps), offsets, outside,
       spec.batchReduced ? rewriter.getUnitAttr() : UnitAttr());
   OpBuilder::InsertionGuard guard(rewriter);
   fillBody(op);

@@ -37,6 +37,9 @@ public:
     llvm::SmallVector<mlir::AffineMap> maps;
     /// One list per input (empty: none); no lists at all: none has offsets.
     llvm::SmallVector<llvm::SmallVector<ExtentAttr>> offsets;
+    /// One per input, or none: what it is outside of its operand (null: only
+    /// read inside).
+    llvm::SmallVector<mlir::TypedAttr> outside;
     mlir::Value init;
     mlir::AffineMap outputMap;
     bool batchReduced = false;

@@ -65,7 +65,7 @@ static FailureOr<Value> differentiateGeneric(GenericOp op, OpBuilder &b,
   SmallVector<ExtentAttr> extents;
   SmallVector<int64_t> positions;
   llvm::SmallBitVector kept(rank);
-  bool isSupported = op.getInputOffsets(i).empty();
+  bool isSupported = op.getInputOffsets(i).empty() && !op.getInputOutside(i);
   for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
     if (auto d = dyn_cast<AffineDimExpr>(expr)) {
       isSupported &= !kept.test(d.getPosition());
@@ -81,7 +81,7 @@ static FailureOr<Value> differentiateGeneric(GenericOp op, OpBuilder &b,
   if (!isSupported)
     return op.emitOpError("has no derivative with respect to input ")
            << i << ": expected its map to be a permutation of some dims, "
-           << "without offsets";
+           << "without offsets, and to stay inside";
 
   Type wide = getAccumulatorType(input.elementType);
   GenericBuilder builder(b, loc);
@@ -97,10 +97,12 @@ static FailureOr<Value> differentiateGeneric(GenericOp op, OpBuilder &b,
   for (unsigned j = 0; j < spec.inputs.size(); ++j) {
     spec.maps.push_back(op.getInputMap(j));
     spec.offsets.push_back(op.getInputOffsets(j));
+    spec.outside.push_back(op.getInputOutside(j));
   }
   spec.inputs.push_back(gradient);
   spec.maps.push_back(op.getOutputMap(k));
   spec.offsets.emplace_back();
+  spec.outside.emplace_back();
   spec.outputMap = AffineMap::get(rank, 0, exprs, b.getContext());
   spec.batchReduced = input.path.size() < spec.path.size();
   sums |= spec.batchReduced;

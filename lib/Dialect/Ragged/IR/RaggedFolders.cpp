@@ -36,8 +36,14 @@ OpFoldResult TransposeOp::fold(FoldAdaptor) {
 
 OpFoldResult SliceOp::fold(FoldAdaptor) {
   // Of the same type and not dropped: as long as the source.
-  if (!getDrop() && getStart().getConstant() == 0 &&
+  if (!getDrop() && getStart().getConstant() == 0 && getStep() == 1 &&
       getSource().getType() == getType())
+    return getSource();
+  return {};
+}
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor) {
+  if (getSource().getType() == getType())
     return getSource();
   return {};
 }

@@ -12,6 +12,8 @@
 
 #include "GenericBuilder.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 using namespace mlir;
 using namespace nested::ragged;
 
@@ -19,7 +21,8 @@ using namespace nested::ragged;
 static SmallVector<Value> move(RewriterBase &rewriter, Location loc,
                                const LogicalType &type, Value source,
                                ArrayRef<AffineExpr> coordinates,
-                               SmallVector<ExtentAttr> offsets = {}) {
+                               SmallVector<ExtentAttr> offsets = {},
+                               TypedAttr outside = {}) {
   GenericBuilder builder(rewriter, loc);
   GenericBuilder::Spec spec;
   spec.dims = type.extents;
@@ -29,6 +32,7 @@ static SmallVector<Value> move(RewriterBase &rewriter, Location loc,
   spec.maps = {
       AffineMap::get(type.getRank(), 0, coordinates, rewriter.getContext())};
   spec.offsets.push_back(std::move(offsets));
+  spec.outside = {outside};
   spec.init = builder.empty(type);
   spec.outputMap =
       AffineMap::getMultiDimIdentityMap(type.getRank(), rewriter.getContext());
@@ -62,12 +66,92 @@ FailureOr<SmallVector<Value>> SliceOp::generalize(RewriterBase &rewriter) {
                                   extent::constant(getContext(), 0));
   offsets[getDim()] = getStart();
   for (int64_t dim = 0, next = 0; dim < source.getRank(); ++dim) {
-    bool dropped = getDrop() && dim == static_cast<int64_t>(getDim());
-    coordinates.push_back(dropped ? rewriter.getAffineConstantExpr(0)
-                                  : rewriter.getAffineDimExpr(next++));
+    bool isSliced = dim == static_cast<int64_t>(getDim());
+    if (isSliced && getDrop()) {
+      coordinates.push_back(rewriter.getAffineConstantExpr(0));
+      continue;
+    }
+    AffineExpr index = rewriter.getAffineDimExpr(next++);
+    coordinates.push_back(isSliced ? index * getStep() : index);
   }
   return move(rewriter, getLoc(), LogicalType::of(getResult()), getSource(),
               coordinates, std::move(offsets));
+}
+
+FailureOr<SmallVector<Value>> PadOp::generalize(RewriterBase &rewriter) {
+  LogicalType type = LogicalType::of(getResult());
+  SmallVector<AffineExpr> coordinates;
+  SmallVector<ExtentAttr> offsets;
+  for (auto [dim, low] : llvm::enumerate(toExtents(getLow()))) {
+    coordinates.push_back(rewriter.getAffineDimExpr(dim));
+    offsets.push_back(extent::neg(low));
+  }
+  return move(rewriter, getLoc(), type, getSource(), coordinates,
+              std::move(offsets), getValue());
+}
+
+/// Every input is read everywhere, moved to where it begins; the coordinate
+/// says which of them it is.
+FailureOr<SmallVector<Value>> ConcatOp::generalize(RewriterBase &rewriter) {
+  LogicalType type = LogicalType::of(getResult());
+  GenericBuilder builder(rewriter, getLoc());
+  GenericBuilder::Spec spec;
+  spec.dims = type.extents;
+  spec.reduction.assign(type.getRank(), false);
+  spec.path = type.path;
+  ExtentAttr begin = extent::constant(getContext(), 0);
+  SmallVector<ExtentAttr> ends;
+  AffineMap identity = rewriter.getMultiDimIdentityMap(type.getRank());
+  for (Value input : getInputs()) {
+    SmallVector<ExtentAttr> offsets(type.getRank(),
+                                    extent::constant(getContext(), 0));
+    offsets[getDim()] = extent::neg(begin);
+    begin = extent::add(begin, LogicalType::of(input).extents[getDim()]);
+    ends.push_back(begin);
+    spec.inputs.push_back(input);
+    spec.maps.push_back(identity);
+    spec.offsets.push_back(std::move(offsets));
+    // What is outside is not selected: a constant may go on being one.
+    auto outside =
+        cast<TypedAttr>(rewriter.getZeroAttr(getScalarType(type.elementType)));
+    if (auto fill = input.getDefiningOp<FillOp>())
+      outside = fill.getValue();
+    spec.outside.push_back(outside);
+  }
+  // Where inputs end, if that depends on the sample.
+  LogicalType perSample(type.path, {}, rewriter.getI64Type());
+  for (ExtentAttr end : ArrayRef(ends).drop_back()) {
+    if (end.isStatic())
+      continue;
+    spec.inputs.push_back(
+        ExtentOp::create(rewriter, getLoc(), perSample.toType(), end));
+    spec.maps.push_back(AffineMap::get(type.getRank(), 0, getContext()));
+    spec.offsets.emplace_back();
+    spec.outside.emplace_back();
+  }
+  spec.init = builder.empty(type);
+  spec.outputMap = identity;
+  int64_t count = getInputs().size();
+  auto body = [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+    Value index = IndexOp::create(b, loc, b.getI64Type(), getDim());
+    // From the last input to the first: the first that has not ended.
+    Value value = args[count - 1];
+    SmallVector<Value> bounds;
+    int64_t next = count;
+    for (ExtentAttr end : ArrayRef(ends).drop_back()) {
+      if (std::optional<int64_t> constant = end.getConstant())
+        bounds.push_back(arith::ConstantIntOp::create(b, loc, *constant, 64));
+      else
+        bounds.push_back(args[next++]);
+    }
+    for (int64_t k = count - 1; k-- > 0;) {
+      Value here = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt,
+                                         index, bounds[k]);
+      value = arith::SelectOp::create(b, loc, here, args[k], value);
+    }
+    return value;
+  };
+  return SmallVector<Value>{builder.build(spec, body)};
 }
 
 FailureOr<SmallVector<Value>> IotaOp::generalize(RewriterBase &rewriter) {

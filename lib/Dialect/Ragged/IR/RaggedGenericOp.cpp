@@ -37,6 +37,12 @@ SmallVector<ExtentAttr> GenericOp::getInputOffsets(unsigned i) {
   return toExtents(cast<ArrayAttr>((*getOffsets())[i]));
 }
 
+TypedAttr GenericOp::getInputOutside(unsigned i) {
+  if (!getOutside())
+    return {};
+  return dyn_cast<TypedAttr>((*getOutside())[i]);
+}
+
 //===----------------------------------------------------------------------===//
 // Verifier
 //===----------------------------------------------------------------------===//
@@ -99,6 +105,28 @@ static LogicalResult verifyLists(GenericOp op) {
   return success();
 }
 
+/// One entry per input: unit, or an element of the input.
+static LogicalResult verifyOutside(GenericOp op) {
+  if (!op.getOutside())
+    return success();
+  if (op.getOutside()->size() != op.getInputs().size())
+    return emitExpected(op,
+                        "an outside value or unit for each of the " +
+                            Twine(op.getInputs().size()) + " inputs",
+                        Twine(op.getOutside()->size()));
+  for (auto [i, value] : llvm::enumerate(*op.getOutside())) {
+    Type element =
+        getScalarType(LogicalType::of(op.getInputs()[i]).elementType);
+    auto typed = dyn_cast<TypedAttr>(value);
+    if (isa<UnitAttr>(value) || (typed && typed.getType() == element))
+      continue;
+    return emitExpected(
+        op, "outside value " + Twine(i) + " of type " + quote(element),
+        typed ? quote(typed.getType()) : "another attribute");
+  }
+  return success();
+}
+
 static LogicalResult verifyInput(GenericOp op, unsigned position,
                                  ArrayRef<ExtentAttr> dims) {
   Value value = op.getInputs()[position];
@@ -114,6 +142,8 @@ static LogicalResult verifyInput(GenericOp op, unsigned position,
     attachBindingNotes(diagnostic, op, input.path);
     return diagnostic;
   }
+  if (op.getInputOutside(position))
+    return success();
   SmallVector<ExtentAttr> offsets = op.getInputOffsets(position);
   for (auto [dim, expr] :
        llvm::enumerate(op.getInputMap(position).getResults())) {
@@ -186,7 +216,7 @@ static LogicalResult verifyOutput(GenericOp op, unsigned position,
 
 LogicalResult GenericOp::verify() {
   SmallVector<ExtentAttr> dims = getDims();
-  if (failed(verifyLists(*this)))
+  if (failed(verifyLists(*this)) || failed(verifyOutside(*this)))
     return failure();
   if (getBatchReduced() && getPath().empty())
     return emitExpected(*this, "a path to reduce the batch of", "[]");

@@ -105,7 +105,8 @@ LogicalResult TileReadOp::verify() {
     for (auto [k, offset] : llvm::enumerate(*inner)) {
       int64_t size =
           result.getRank() > int64_t(k) + 1 ? result.getDimSize(k + 1) : 0;
-      if (offset < 0 || offset + size > rowShape[k])
+      bool isInside = offset >= 0 && offset + size <= rowShape[k];
+      if (!isInside && !getOutside())
         return emitExpected(*this,
                             "a part of remaining dim " + Twine(k) +
                                 " of size " + Twine(rowShape[k]),
@@ -125,6 +126,12 @@ LogicalResult TileReadOp::verify() {
                         quote(result));
   }
 
+  if (TypedAttr outside = getOutsideAttr();
+      outside && outside.getType() != getScalarType(source.elementType))
+    return emitExpected(*this,
+                        "an outside value of type " +
+                            quote(getScalarType(source.elementType)),
+                        quote(outside.getType()));
   std::optional<ArrayAttr> offsets = getOffsets();
   if (offsets && int64_t(offsets->size()) != rowDims)
     return emitExpected(*this,
@@ -157,7 +164,8 @@ LogicalResult TileReadOp::verify() {
   for (auto [position, expr] : llvm::enumerate(map.getResults())) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
     // Starts are values of the run.
-    if (!dim || llvm::is_contained(startDims, int64_t(position)))
+    if (!dim || getOutside() ||
+        llvm::is_contained(startDims, int64_t(position)))
       continue;
     ExtentAttr bound = space[dim.getPosition()];
     if (offsets)

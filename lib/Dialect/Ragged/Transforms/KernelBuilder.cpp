@@ -18,292 +18,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KernelPlan.h"
+#include "KernelBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace nested::ragged;
-
-namespace {
-class KernelBuilder {
-public:
-  KernelBuilder(RewriterBase &rewriter, Location loc, const KernelPlan &plan,
-                int64_t largeTileRows)
-      : b(rewriter), loc(loc), context(rewriter.getContext()), plan(plan),
-        largeTileRows(largeTileRows) {}
-  LogicalResult run(StringRef name);
-
-private:
-  /// An operand of a linalg op: a tile (or a shared value), and the map to its
-  /// dims from [row, static iteration dims].
-  struct Operand {
-    Value value;
-    AffineMap map;
-  };
-
-  int64_t chooseTileRows();
-  SmallVector<Value> collectResults();
-  Value getInput(Value value);
-  RankedTensorType getTileType(const LogicalType &type, unsigned rowRank);
-  AffineMap getOperandMap(const GenericPlan &generic, const LogicalType &type,
-                          AffineMap map, unsigned rowRank, bool hasRow);
-  FailureOr<Operand> read(const GenericPlan &generic, Value value,
-                          AffineMap map, ArrayRef<ExtentAttr> offsets);
-  Value readRows(const GenericPlan &generic, Value value, AffineMap map,
-                 ArrayRef<ExtentAttr> offsets, Location at);
-  FailureOr<Value> lookup(const GenericPlan &generic, GatherOp gather,
-                          AffineMap map, ArrayRef<ExtentAttr> offsets);
-
-  LogicalResult emit(const GenericPlan &generic);
-  LogicalResult emitFold(const GenericPlan &generic);
-  FailureOr<Value> emitLinalg(const GenericPlan &generic, Value yielded,
-                              Value init, AffineMap outputMap,
-                              Operation *combiner);
-  Value emitMatmul(const GenericPlan &generic, ArrayRef<Operand> operands,
-                   Value init);
-  Value emptyTile(ArrayRef<int64_t> shape, Type type);
-  Value fillTile(ArrayRef<int64_t> shape, TypedAttr value);
-
-  /// Static iteration dims of a generic, in order: linalg dims 1, 2, ...
-  static SmallVector<unsigned> getInnerDims(const GenericPlan &generic);
-
-  RewriterBase &b;
-  Location loc;
-  MLIRContext *context;
-  const KernelPlan &plan;
-  int64_t largeTileRows;
-  int64_t tileRows = 0;
-  KernelOp kernel;
-  llvm::MapVector<Value, Value> inputs;
-  /// Values of the kernel's generics: tiles, or what a fold gives.
-  DenseMap<Value, Value> made;
-};
-} // namespace
-
-//===----------------------------------------------------------------------===//
-// Shapes
-//===----------------------------------------------------------------------===//
-
-SmallVector<unsigned> KernelBuilder::getInnerDims(const GenericPlan &generic) {
-  GenericOp op = generic.getOp();
-  SmallVector<unsigned> inner;
-  for (unsigned dim = 0; dim < op.getDims().size(); ++dim)
-    if (!generic.getRowPosition(dim))
-      inner.push_back(dim);
-  return inner;
-}
-
-/// Tall enough to use weights many times from the cache, and small enough for
-/// all tiles of the kernel to stay in it: taller where weights themselves do
-/// not, which come from a farther cache for every tile. A multiple of the
-/// height of every register block (4, 6, 8, 12), since the last block runs to
-/// the end of the tile.
-int64_t KernelBuilder::chooseTileRows() {
-  constexpr int64_t leastRows = 24, mostBytes = 1 << 20;
-  auto bytesOf = [](Value value) {
-    LogicalType type = LogicalType::of(value);
-    int64_t bytes = (type.elementType.getIntOrFloatBitWidth() + 7) / 8;
-    for (ExtentAttr extent : type.extents)
-      bytes *= extent.getConstant().value_or(1);
-    return bytes;
-  };
-  int64_t rowBytes = 0, weightBytes = 0;
-  for (const GenericPlan &generic : plan.generics) {
-    GenericOp op = generic.getOp();
-    for (Value result : op.getResults())
-      rowBytes += bytesOf(result);
-    for (Value input : op.getInputs())
-      if (isa<RankedTensorType>(input.getType()))
-        weightBytes += bytesOf(input);
-  }
-  if (plan.space.empty() && plan.path.empty())
-    return leastRows;
-  int64_t mostRows = weightBytes > mostBytes ? largeTileRows : 48;
-  int64_t rows = rowBytes ? mostBytes / rowBytes : mostRows;
-  return std::clamp(rows / leastRows * leastRows, leastRows, mostRows);
-}
-
-RankedTensorType KernelBuilder::getTileType(const LogicalType &type,
-                                            unsigned rowRank) {
-  SmallVector<int64_t> shape = {tileRows};
-  for (int64_t dim : ArrayRef(type.order).drop_front(rowRank))
-    shape.push_back(*type.extents[dim].getConstant());
-  return RankedTensorType::get(shape, getScalarType(type.elementType));
-}
-
-AffineMap KernelBuilder::getOperandMap(const GenericPlan &generic,
-                                       const LogicalType &type, AffineMap map,
-                                       unsigned rowRank, bool hasRow) {
-  SmallVector<unsigned> inner = getInnerDims(generic);
-  SmallVector<AffineExpr> exprs;
-  if (hasRow)
-    exprs.push_back(b.getAffineDimExpr(0));
-  for (int64_t dim : ArrayRef(type.order).drop_front(rowRank)) {
-    AffineExpr expr = map.getResult(dim);
-    if (auto d = dyn_cast<AffineDimExpr>(expr)) {
-      unsigned position = llvm::find(inner, d.getPosition()) - inner.begin();
-      expr = b.getAffineDimExpr(1 + position);
-    }
-    exprs.push_back(expr);
-  }
-  return AffineMap::get(1 + inner.size(), 0, exprs, context);
-}
-
-Value KernelBuilder::emptyTile(ArrayRef<int64_t> shape, Type type) {
-  return tensor::EmptyOp::create(b, loc, shape, type);
-}
-
-Value KernelBuilder::fillTile(ArrayRef<int64_t> shape, TypedAttr value) {
-  Value constant = arith::ConstantOp::create(b, loc, value);
-  Value empty = emptyTile(shape, value.getType());
-  return linalg::FillOp::create(b, loc, constant, empty).getResult(0);
-}
-
-//===----------------------------------------------------------------------===//
-// Reading
-//===----------------------------------------------------------------------===//
-
-Value KernelBuilder::getInput(Value value) {
-  // Constants are part of the kernel.
-  Type type = value.getType();
-  if (auto dense = dyn_cast<RankedTensorType>(type))
-    type = dense.clone(getScalarType(dense.getElementType()));
-  if (Operation *constant = value.getDefiningOp();
-      constant && constant->hasTrait<OpTrait::ConstantLike>()) {
-    DenseElementsAttr numbers;
-    if (type == value.getType() || !matchPattern(value, m_Constant(&numbers)))
-      return b.clone(*constant)->getResult(0);
-    return arith::ConstantOp::create(
-        b, loc, numbers.bitcast(getElementTypeOrSelf(type)));
-  }
-  Value &arg = inputs[value];
-  if (!arg) {
-    arg = kernel.getBody().front().addArgument(type, loc);
-    kernel.getInputsMutable().append(value);
-  }
-  return arg;
-}
-
-/// Rows of `value` in memory, for the rows of the tile.
-Value KernelBuilder::readRows(const GenericPlan &generic, Value value,
-                              AffineMap map, ArrayRef<ExtentAttr> offsets,
-                              Location at) {
-  LogicalType type = LogicalType::of(value);
-  unsigned rowRank = getRowRank(type, map, generic);
-  SmallVector<AffineExpr> coordinates;
-  SmallVector<ExtentAttr> rowOffsets;
-  ExtentAttr zero = extent::constant(context, 0);
-  for (int64_t dim : ArrayRef(type.order).take_front(rowRank)) {
-    AffineExpr expr = map.getResult(dim);
-    if (auto d = dyn_cast<AffineDimExpr>(expr))
-      expr = b.getAffineDimExpr(*generic.getRowPosition(d.getPosition()));
-    coordinates.push_back(expr);
-    rowOffsets.push_back(offsets.empty() ? zero : offsets[dim]);
-  }
-  RankedTensorType tileType = getTileType(type, rowRank);
-  SmallVector<int64_t> shape(tileType.getShape()), innerOffsets;
-  GenericOp op = generic.getOp();
-  for (auto [k, dim] :
-       llvm::enumerate(ArrayRef(type.order).drop_front(rowRank))) {
-    innerOffsets.push_back(offsets.empty() ? 0 : *offsets[dim].getConstant());
-    // Without an offset a repeated dim is read whole: it has extent 1.
-    if (auto d = dyn_cast<AffineDimExpr>(map.getResult(dim)))
-      shape[k + 1] = *op.getDims()[d.getPosition()].getConstant();
-    else
-      shape[k + 1] = 1;
-  }
-  bool whole = shape == SmallVector<int64_t>(tileType.getShape());
-  return TileReadOp::create(
-      b, at, RankedTensorType::get(shape, tileType.getElementType()),
-      getInput(value), kernel.getBody().getArgument(0),
-      AffineMap::get(plan.space.size(), 0, coordinates, context),
-      offsets.empty() ? ArrayAttr() : makeExtentsAttr(context, rowOffsets),
-      whole ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(innerOffsets),
-      ValueRange{}, DenseI64ArrayAttr());
-}
-
-FailureOr<Value> KernelBuilder::lookup(const GenericPlan &generic,
-                                       GatherOp gather, AffineMap map,
-                                       ArrayRef<ExtentAttr> offsets) {
-  LogicalType indices = LogicalType::of(gather.getIndices());
-  unsigned rank = indices.getRank();
-  for (ExtentAttr offset : offsets.drop_front(offsets.empty() ? 0 : rank))
-    if (offset.getConstant() != 0)
-      return gather.emitOpError(
-          "does not support reading a slice of the table's rows");
-  AffineMap indexMap = AffineMap::get(
-      map.getNumDims(), 0, map.getResults().take_front(rank), context);
-  Value rows = readRows(generic, gather.getIndices(), indexMap,
-                        offsets.empty() ? offsets : offsets.take_front(rank),
-                        gather.getLoc());
-  if (cast<RankedTensorType>(rows.getType()).getRank() != 1)
-    return gather.emitOpError(
-        "expected every dim of the index to be a row of the kernel");
-  auto table = cast<RankedTensorType>(gather.getTable().getType());
-  SmallVector<int64_t> shape = {tileRows};
-  llvm::append_range(shape, table.getShape().drop_front());
-  return TileLookupOp::create(b, gather.getLoc(),
-                              RankedTensorType::get(
-                                  shape, getScalarType(table.getElementType())),
-                              getInput(gather.getTable()), rows, StringAttr())
-      .getResult();
-}
-
-FailureOr<KernelBuilder::Operand>
-KernelBuilder::read(const GenericPlan &generic, Value value, AffineMap map,
-                    ArrayRef<ExtentAttr> offsets) {
-  LogicalType type = LogicalType::of(value);
-  unsigned rowRank = getRowRank(type, map, generic);
-  AffineMap tileMap =
-      getOperandMap(generic, type, map, rowRank, /*hasRow=*/true);
-  if (Value tile = made.lookup(value))
-    return Operand{tile, tileMap};
-  Operation *producer = value.getDefiningOp();
-  if (auto extentOp = dyn_cast_or_null<ExtentOp>(producer)) {
-    Value tile = TileExtentOp::create(
-        b, extentOp.getLoc(), RankedTensorType::get({tileRows}, b.getI64Type()),
-        kernel.getBody().getArgument(0), extentOp.getExtent());
-    return Operand{tile, tileMap};
-  }
-  if (auto gather = dyn_cast_or_null<GatherOp>(producer)) {
-    FailureOr<Value> tile = lookup(generic, gather, map, offsets);
-    if (failed(tile))
-      return failure();
-    return Operand{*tile, tileMap};
-  }
-  for (int64_t dim : ArrayRef(type.order).drop_front(rowRank))
-    if (!offsets.empty() && !offsets[dim].isStatic())
-      return generic.getOp().emitOpError("does not support a start that varies "
-                                         "per sample along a static dim: ")
-             << offsets[dim].str();
-  if (!type.isDense() || rowRank != 0)
-    return Operand{readRows(generic, value, map, offsets, value.getLoc()),
-                   tileMap};
-
-  // Dense, and the same for all rows.
-  Value shared = getInput(value);
-  if (llvm::any_of(offsets,
-                   [](ExtentAttr e) { return e.getConstant() != 0; })) {
-    GenericOp op = generic.getOp();
-    SmallVector<OpFoldResult> starts, sizes;
-    for (auto [dim, offset] : llvm::enumerate(offsets)) {
-      starts.push_back(b.getIndexAttr(*offset.getConstant()));
-      auto d = dyn_cast<AffineDimExpr>(map.getResult(dim));
-      sizes.push_back(
-          b.getIndexAttr(d ? *op.getDims()[d.getPosition()].getConstant() : 1));
-    }
-    SmallVector<OpFoldResult> strides(starts.size(), b.getIndexAttr(1));
-    shared =
-        tensor::ExtractSliceOp::create(b, loc, shared, starts, sizes, strides);
-  }
-  return Operand{shared,
-                 getOperandMap(generic, type, map, 0, /*hasRow=*/false)};
-}
 
 //===----------------------------------------------------------------------===//
 // Computing
@@ -367,8 +90,7 @@ FailureOr<Value> KernelBuilder::emitLinalg(const GenericPlan &generic,
       constants.map(arg, Value());
       continue;
     }
-    FailureOr<Operand> operand =
-        read(generic, value, op.getInputMap(i), op.getInputOffsets(i));
+    FailureOr<Operand> operand = readInput(generic, i);
     if (failed(operand))
       return failure();
     operands.push_back(*operand);
@@ -474,8 +196,9 @@ LogicalResult KernelBuilder::emit(const GenericPlan &generic) {
   LogicalType type = LogicalType::of(op.getResult(0));
   unsigned rowRank = generic.rowDims.size();
   RankedTensorType tileType = getTileType(type, rowRank);
-  AffineMap outputMap = getOperandMap(generic, type, op.getOutputMap(0),
-                                      rowRank, /*hasRow=*/true);
+  AffineMap outputMap =
+      getOperandMap(generic, {op.getResult(0), op.getOutputMap(0), {}, {}},
+                    rowRank, /*hasRow=*/true);
 
   bool reduces = false;
   for (unsigned dim : getInnerDims(generic))
@@ -490,7 +213,8 @@ LogicalResult KernelBuilder::emit(const GenericPlan &generic) {
   } else if (!usesInit || init.getDefiningOp<EmptyOp>()) {
     initTile = emptyTile(tileType.getShape(), tileType.getElementType());
   } else {
-    FailureOr<Operand> operand = read(generic, init, op.getOutputMap(0), {});
+    FailureOr<Operand> operand =
+        read(generic, {init, op.getOutputMap(0), {}, {}});
     if (failed(operand))
       return failure();
     initTile = operand->value;
@@ -546,9 +270,7 @@ LogicalResult KernelBuilder::emitFold(const GenericPlan &generic) {
   auto arg = dyn_cast<BlockArgument>(element);
   if (!reduces && arg && arg.getOwner() == &op.getBody().front() &&
       !op.getInputs()[arg.getArgNumber()].getDefiningOp<FillOp>()) {
-    unsigned i = arg.getArgNumber();
-    FailureOr<Operand> operand = read(generic, op.getInputs()[i],
-                                      op.getInputMap(i), op.getInputOffsets(i));
+    FailureOr<Operand> operand = readInput(generic, arg.getArgNumber());
     if (failed(operand))
       return failure();
     // The element itself, at the same place: nothing to compute.

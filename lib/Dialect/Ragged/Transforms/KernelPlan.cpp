@@ -14,21 +14,34 @@ using namespace mlir;
 using namespace nested::ragged;
 
 bool nested::ragged::isVirtual(Operation *op) {
-  return isa_and_present<GatherOp, FillOp, EmptyOp, ExtentOp>(op);
+  return isa_and_present<GatherOp, FillOp, EmptyOp, ExtentOp,
+                         IndexedLoadOpInterface>(op);
+}
+
+/// The storage dims of an operand up to the last one that must be found row by
+/// row: a ragged one, one that begins elsewhere in each sample, one whose
+/// coordinate `isRow` says to depend on rows.
+static unsigned countRowDims(const LogicalType &type, AffineMap map,
+                             ArrayRef<ExtentAttr> offsets,
+                             function_ref<bool(unsigned dim)> isRow) {
+  unsigned count = 0;
+  for (auto [position, dim] : llvm::enumerate(type.order)) {
+    bool row =
+        type.isRagged(dim) || (!offsets.empty() && !offsets[dim].isStatic());
+    for (unsigned d = 0; d < map.getNumDims(); ++d)
+      row |= map.getResult(dim).isFunctionOfDim(d) && isRow(d);
+    if (row)
+      count = position + 1;
+  }
+  return count;
 }
 
 unsigned nested::ragged::getRowRank(const LogicalType &type, AffineMap map,
+                                    ArrayRef<ExtentAttr> offsets,
                                     const GenericPlan &plan) {
-  unsigned rank = 0;
-  for (int64_t dim : type.order) {
-    auto expr = dyn_cast<AffineDimExpr>(map.getResult(dim));
-    bool isRow =
-        type.isRagged(dim) || (expr && plan.getRowPosition(expr.getPosition()));
-    if (!isRow)
-      break;
-    ++rank;
-  }
-  return rank;
+  return countRowDims(type, map, offsets, [&](unsigned dim) {
+    return plan.getRowPosition(dim).has_value();
+  });
 }
 
 bool nested::ragged::isReadByRow(const GenericPlan &plan, unsigned i) {
@@ -37,13 +50,17 @@ bool nested::ragged::isReadByRow(const GenericPlan &plan, unsigned i) {
   if (type.path != op.getPathNames())
     return false;
   AffineMap map = op.getInputMap(i);
-  unsigned rank = getRowRank(type, map, plan);
-  if (rank != plan.rowDims.size() || !op.getInputOffsets(i).empty())
+  SmallVector<ExtentAttr> offsets = op.getInputOffsets(i);
+  unsigned rank = getRowRank(type, map, offsets, plan);
+  if (rank != plan.rowDims.size())
     return false;
-  for (unsigned k = 0; k < rank; ++k)
-    if (map.getResult(type.order[k]) !=
-        getAffineDimExpr(plan.rowDims[k], op.getContext()))
+  for (unsigned k = 0; k < rank; ++k) {
+    int64_t dim = type.order[k];
+    if (map.getResult(dim) !=
+            getAffineDimExpr(plan.rowDims[k], op.getContext()) ||
+        (!offsets.empty() && offsets[dim].getConstant() != 0))
       return false;
+  }
   return true;
 }
 
@@ -51,19 +68,68 @@ bool nested::ragged::isReadByRow(const GenericPlan &plan, unsigned i) {
 // Row dims of one generic
 //===----------------------------------------------------------------------===//
 
+unsigned nested::ragged::getLoadRowRank(IndexedLoadOpInterface load) {
+  LogicalType source = LogicalType::of(load.getLoadedSource());
+  unsigned indexed =
+      llvm::find(source.order, load.getIndexedDim()) - source.order.begin();
+  return std::max<unsigned>(source.getRaggedDims().size(), indexed + 1);
+}
+
+/// The dims of a load's result that must be rows of the kernel.
+static void addLoadRowDims(IndexedLoadOpInterface load,
+                           llvm::SmallDenseSet<int64_t> &dims) {
+  auto add = [&](AffineExpr expr) {
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      dims.insert(dim.getPosition());
+  };
+  for (AffineExpr expr : load.getIndexMap().getResults())
+    add(expr);
+  LogicalType source = LogicalType::of(load.getLoadedSource());
+  for (int64_t dim : ArrayRef(source.order).take_front(getLoadRowRank(load)))
+    add(load.getSourceMap().getResult(dim));
+}
+
 /// Iteration dims of constant extent that must be rows since they choose among
-/// rows of an input: a ragged dim of it, or a dim of an index.
+/// rows of an input: a ragged dim of it, a dim that begins elsewhere in each
+/// sample, a dim stored in front of such a one, or a dim of an index.
 static llvm::SmallDenseSet<unsigned> getForcedRowDims(GenericOp op) {
   llvm::SmallDenseSet<unsigned> forced;
-  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
-    LogicalType type = LogicalType::of(input);
-    auto gather = input.getDefiningOp<GatherOp>();
-    int64_t indexRank =
-        gather ? LogicalType::of(gather.getIndices()).getRank() : 0;
-    for (auto [dim, expr] : llvm::enumerate(op.getInputMap(i).getResults()))
-      if (auto d = dyn_cast<AffineDimExpr>(expr))
-        if (type.isRagged(dim) || static_cast<int64_t>(dim) < indexRank)
-          forced.insert(d.getPosition());
+  SmallVector<ExtentAttr> dims = op.getDims();
+  auto isRow = [&](unsigned dim) {
+    return !dims[dim].isStatic() || forced.contains(dim);
+  };
+  // What is forced by one input may make more dims of another one rows.
+  for (size_t known = -1; known != forced.size();) {
+    known = forced.size();
+    // Rows of the result are its leading dims.
+    LogicalType result = LogicalType::of(op.getResult(0));
+    bool isBeforeRow = false;
+    for (int64_t logical : llvm::reverse(result.order)) {
+      unsigned dim = cast<AffineDimExpr>(op.getOutputMap(0).getResult(logical))
+                         .getPosition();
+      isBeforeRow |= isRow(dim);
+      if (isBeforeRow && dims[dim].isStatic())
+        forced.insert(dim);
+    }
+    for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+      LogicalType type = LogicalType::of(input);
+      AffineMap map = op.getInputMap(i);
+      unsigned rows = countRowDims(type, map, op.getInputOffsets(i), isRow);
+      llvm::SmallDenseSet<int64_t> rowDims;
+      for (int64_t dim : ArrayRef(type.order).take_front(rows))
+        rowDims.insert(dim);
+      if (auto gather = input.getDefiningOp<GatherOp>())
+        for (int64_t dim = 0,
+                     rank = LogicalType::of(gather.getIndices()).getRank();
+             dim < rank; ++dim)
+          rowDims.insert(dim);
+      if (auto load = input.getDefiningOp<IndexedLoadOpInterface>())
+        addLoadRowDims(load, rowDims);
+      for (int64_t dim : rowDims)
+        for (unsigned d = 0; d < map.getNumDims(); ++d)
+          if (map.getResult(dim).isFunctionOfDim(d))
+            forced.insert(d);
+    }
   }
   return forced;
 }
@@ -78,10 +144,9 @@ static void addDenseRowDim(GenericOp op, GenericPlan &plan) {
   if (points <= largeRow)
     return;
   auto canBeRow = [&](unsigned dim) {
-    AffineExpr expr = getAffineDimExpr(dim, op.getContext());
     for (unsigned i = 0; i < op.getInputs().size(); ++i)
       for (auto [k, result] : llvm::enumerate(op.getInputMap(i).getResults()))
-        if (result == expr && k != 0)
+        if (result.isFunctionOfDim(dim) && k != 0)
           return false;
     return true;
   };
@@ -246,7 +311,8 @@ bool Planner::placeAsFinalizer(const GenericPlan &plan) {
     if (auto fill = dyn_cast_or_null<FillOp>(producer))
       continue;
     if (fold || !producer || !value.hasOneUse() ||
-        !op.getInputMap(i).isIdentity() || !op.getInputOffsets(i).empty())
+        !op.getInputMap(i).isIdentity() || !op.getInputOffsets(i).empty() ||
+        op.getInputOutside(i))
       return false;
     step = getStep(value);
     if (step < 0 || steps[step].hostOp)

@@ -84,10 +84,15 @@ struct StepPlan {
 };
 
 /// How many leading storage dims of `value` are rows, when it is read through
-/// `map` by a generic with these row dims: its ragged dims, and leading static
-/// ones that the map takes from row dims.
+/// `map` and `offsets` by a generic with these row dims: its ragged dims, and
+/// static ones whose coordinate depends on row dims or on the sample.
 unsigned getRowRank(const LogicalType &type, mlir::AffineMap map,
+                    llvm::ArrayRef<ExtentAttr> offsets,
                     const GenericPlan &plan);
+
+/// How many leading storage dims of a load's source are found row by row: its
+/// ragged dims, and those up to the indexed one.
+unsigned getLoadRowRank(IndexedLoadOpInterface load);
 
 /// Whether `op` is a load that is repeated in each kernel that reads it.
 bool isVirtual(mlir::Operation *op);

@@ -32,50 +32,128 @@ static bool isMove(GenericOp op) {
   return body.getTerminator()->getOperand(0) == body.getArgument(0);
 }
 
+/// Adds to `sum` what `expr` is for per-sample values of its dims: coefficients
+/// times values. False if the expression is not linear in a dim whose value is
+/// not 0.
+static bool addOffsets(AffineExpr expr, int64_t factor,
+                       ArrayRef<ExtentAttr> values, ExtentAttr &sum) {
+  auto isZero = [&](AffineExpr part) {
+    for (auto [dim, value] : llvm::enumerate(values))
+      if (part.isFunctionOfDim(dim) && value.getConstant() != 0)
+        return false;
+    return true;
+  };
+  if (isZero(expr))
+    return true;
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    sum = extent::add(sum, extent::mul(values[dim.getPosition()], factor));
+    return static_cast<bool>(sum);
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return false;
+  if (expr.getKind() == AffineExprKind::Add)
+    return addOffsets(binary.getLHS(), factor, values, sum) &&
+           addOffsets(binary.getRHS(), factor, values, sum);
+  auto scale = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  return expr.getKind() == AffineExprKind::Mul && scale &&
+         addOffsets(binary.getLHS(), factor * scale.getValue(), values, sum);
+}
+
+/// Whether the move only reorders dims: every element of its input is one of
+/// its result, and nothing else is.
+static bool isPermutation(GenericOp move) {
+  AffineMap map = move.getInputMap(0);
+  return map.isPermutation() && !move.getInputOutside(0) &&
+         llvm::all_of(
+             move.getInputOffsets(0),
+             [](ExtentAttr offset) { return offset.getConstant() == 0; }) &&
+         LogicalType::of(move.getInputs()[0]).extents.size() ==
+             move.getDims().size() &&
+         llvm::all_of(llvm::enumerate(map.getResults()), [&](auto it) {
+           unsigned dim = cast<AffineDimExpr>(it.value()).getPosition();
+           return LogicalType::of(move.getInputs()[0]).extents[it.index()] ==
+                  move.getDims()[dim];
+         });
+}
+
+/// Whether the offsets of an access say nothing: they are 0, and each dim is
+/// read whole.
+static bool areOffsetsTrivial(GenericOp op, Value input, AffineMap map,
+                              ArrayRef<ExtentAttr> offsets) {
+  LogicalType type = LogicalType::of(input);
+  for (auto [k, expr] : llvm::enumerate(map.getResults())) {
+    if (offsets[k].getConstant() != 0)
+      return false;
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (dim ? op.getDims()[dim.getPosition()] != type.extents[k]
+            : type.extents[k].getConstant() != 1)
+      return false;
+  }
+  return true;
+}
+
 /// Makes input `i` of `op`, which is the result of `move`, read the move's
-/// input.
-static void fold(GenericOp op, unsigned i, GenericOp move) {
+/// input. False if no map says that.
+static bool fold(GenericOp op, unsigned i, GenericOp move) {
   MLIRContext *context = op.getContext();
   AffineMap inner = move.getInputMap(0), outer = op.getInputMap(i);
   SmallVector<ExtentAttr> innerOffsets = move.getInputOffsets(0);
   SmallVector<ExtentAttr> outerOffsets = op.getInputOffsets(i);
   ExtentAttr zero = extent::constant(context, 0);
+  // What is outside of the move's result may be inside of its input.
+  TypedAttr outside = op.getInputOutside(i);
+  if (outside && !isPermutation(move))
+    return false;
+  if (!outside)
+    outside = move.getInputOutside(0);
 
   // The move reads, for point p of its dims, element inner(p) + innerOffsets;
-  // op asks for p = outer(q) + outerOffsets. Results of inner are dims or
-  // constants.
+  // op asks for p = outer(q) + outerOffsets.
   SmallVector<AffineExpr> coordinates;
   SmallVector<ExtentAttr> offsets;
   for (auto [k, expr] : llvm::enumerate(inner.getResults())) {
     ExtentAttr offset = innerOffsets.empty() ? zero : innerOffsets[k];
-    if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-      coordinates.push_back(outer.getResult(dim.getPosition()));
-      if (!outerOffsets.empty())
-        offset = extent::add(offset, outerOffsets[dim.getPosition()]);
-    } else {
-      coordinates.push_back(expr);
-    }
+    if (!outerOffsets.empty() && !addOffsets(expr, 1, outerOffsets, offset))
+      return false;
+    coordinates.push_back(simplifyAffineExpr(
+        expr.replaceDims(outer.getResults()), outer.getNumDims(), 0));
     offsets.push_back(offset);
   }
+  Value source = move.getInputs()[0];
+  AffineMap map = AffineMap::get(outer.getNumDims(), 0, coordinates, context);
+  // Offsets of 0 stay where a slice made them: they say that the input may be
+  // longer than what is read of it.
+  if ((innerOffsets.empty() && outerOffsets.empty()) ||
+      areOffsetsTrivial(op, source, map, offsets))
+    offsets.clear();
 
   SmallVector<Attribute> maps(op.getMaps().getValue());
-  maps[i] = AffineMapAttr::get(
-      AffineMap::get(outer.getNumDims(), 0, coordinates, context));
-  SmallVector<Attribute> lists;
-  bool any = false;
+  maps[i] = AffineMapAttr::get(map);
+  SmallVector<Attribute> lists, values;
+  bool anyOffset = false, anyOutside = false;
   for (unsigned j = 0; j < op.getInputs().size(); ++j) {
-    // Offsets of 0 stay where a slice made them: they say that the input may be
-    // longer than what is read of it.
-    bool slices = j != i || !innerOffsets.empty() || !outerOffsets.empty();
     SmallVector<ExtentAttr> list = j == i ? offsets : op.getInputOffsets(j);
-    if (!slices)
-      list.clear();
-    any |= !list.empty();
+    anyOffset |= !list.empty();
     lists.push_back(makeExtentsAttr(context, list));
+    TypedAttr value = j == i ? outside : op.getInputOutside(j);
+    anyOutside |= static_cast<bool>(value);
+    values.push_back(value ? Attribute(value) : UnitAttr::get(context));
   }
-  op.getInputsMutable()[i].set(move.getInputs()[0]);
+  op.getInputsMutable()[i].set(source);
   op.setMapsAttr(ArrayAttr::get(context, maps));
-  op.setOffsetsAttr(any ? ArrayAttr::get(context, lists) : ArrayAttr());
+  op.setOffsetsAttr(anyOffset ? ArrayAttr::get(context, lists) : ArrayAttr());
+  op.setOutsideAttr(anyOutside ? ArrayAttr::get(context, values) : ArrayAttr());
+  return true;
+}
+
+/// Whether input `i` of `op`, a load by index, has to be made first: of a part
+/// of it, every index must still be checked.
+static bool needsWholeLoad(GenericOp op, unsigned i) {
+  return !op.getInputOffsets(i).empty() || op.getInputOutside(i) ||
+         llvm::any_of(op.getInputMap(i).getResults(), [](AffineExpr expr) {
+           return !isa<AffineDimExpr>(expr) && !isa<AffineConstantExpr>(expr);
+         });
 }
 
 /// Whether input `i` of `op`, a gather, has to be made first. Of a part of it,
@@ -115,9 +193,11 @@ static Value copy(Value value) {
       b, loc, TypeRange{value.getType()}, ValueRange{value}, ValueRange{init},
       makeExtentsAttr(b.getContext(), type.extents),
       b.getStrArrayAttr(iterators), makePathAttr(b.getContext(), type.path),
-      b.getAffineMapArrayAttr({identity, identity}), ArrayAttr(), UnitAttr());
-  Block *body = b.createBlock(&result.getBody(), {},
-                              {type.elementType, type.elementType}, {loc, loc});
+      b.getAffineMapArrayAttr({identity, identity}), ArrayAttr(), ArrayAttr(),
+      UnitAttr());
+  Type element = getScalarType(type.elementType);
+  Block *body =
+      b.createBlock(&result.getBody(), {}, {element, element}, {loc, loc});
   YieldOp::create(b, loc, ValueRange{body->getArgument(0)});
   return result.getResult(0);
 }
@@ -129,17 +209,20 @@ void RaggedFoldMoves::runOnOperation() {
   for (GenericOp op : ops)
     for (unsigned i = 0; i < op.getInputs().size(); ++i)
       while (auto move = op.getInputs()[i].getDefiningOp<GenericOp>()) {
-        if (!isMove(move))
+        if (!isMove(move) || !fold(op, i, move))
           break;
-        fold(op, i, move);
       }
   for (GenericOp op : llvm::reverse(ops))
     if (op->use_empty())
       op.erase();
   getOperation().walk([&](GenericOp op) {
-    for (unsigned i = 0; i < op.getInputs().size(); ++i)
-      if (auto gather = op.getInputs()[i].getDefiningOp<GatherOp>())
-        if (needsWholeGather(op, i, gather))
-          op.getInputsMutable()[i].set(copy(gather));
+    for (unsigned i = 0; i < op.getInputs().size(); ++i) {
+      Operation *producer = op.getInputs()[i].getDefiningOp();
+      auto gather = dyn_cast_or_null<GatherOp>(producer);
+      auto load = dyn_cast_or_null<IndexedLoadOpInterface>(producer);
+      if ((gather && needsWholeGather(op, i, gather)) ||
+          (load && needsWholeLoad(op, i)))
+        op.getInputsMutable()[i].set(copy(op.getInputs()[i]));
+    }
   });
 }

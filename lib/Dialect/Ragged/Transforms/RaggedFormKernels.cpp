@@ -47,7 +47,7 @@ static Value createMove(IRRewriter &rewriter, Value value) {
       ValueRange{init}, makeExtentsAttr(context, type.extents),
       rewriter.getStrArrayAttr(iterators), makePathAttr(context, type.path),
       rewriter.getAffineMapArrayAttr({identity, identity}), ArrayAttr(),
-      UnitAttr());
+      ArrayAttr(), UnitAttr());
   OpBuilder::InsertionGuard guard(rewriter);
   Type element = getScalarType(type.elementType);
   Block *block =
@@ -75,18 +75,36 @@ void RaggedFormKernels::defineContents(IRRewriter &rewriter) {
   }
 }
 
+/// Whether a generic reads a load where there is nothing to load.
+static bool isReadOutside(Operation *op, OpOperand &operand) {
+  auto generic = dyn_cast<GenericOp>(op);
+  unsigned i = operand.getOperandNumber();
+  if (!generic || i >= generic.getInputs().size())
+    return false;
+  TypedAttr outside = generic.getInputOutside(i);
+  auto fill = operand.get().getDefiningOp<FillOp>();
+  return outside && !(fill && fill.getValue() == outside);
+}
+
 /// What is a load for kernels but is read by another op has to be stored after
-/// all: results of the function, operands of ops that are no generics.
+/// all: results of the function, operands of ops that are no generics. So has
+/// what is read outside of its operand.
 void RaggedFormKernels::materializeLoads(IRRewriter &rewriter) {
   getOperation().walk([&](Operation *op) {
-    if (isa<GenericOp>(op) || !op->getBlock() ||
-        !isa<func::FuncOp>(op->getBlock()->getParentOp()))
+    if (!op->getBlock() || !isa<func::FuncOp>(op->getBlock()->getParentOp()))
       return;
     for (OpOperand &operand : op->getOpOperands()) {
+      if (isa<GenericOp>(op) && !isReadOutside(op, operand))
+        continue;
       Operation *producer = operand.get().getDefiningOp();
-      bool constant = producer && producer->hasTrait<OpTrait::ConstantLike>() &&
-                      isa<func::ReturnOp>(op);
-      if (!isVirtual(producer) && !constant)
+      bool constant =
+          producer && producer->hasTrait<OpTrait::ConstantLike>() &&
+          isa<func::ReturnOp, ReshapeOp, IndexedLoadOpInterface>(op);
+      // Other dims of the same memory: kernels read them, and so do these.
+      bool isView =
+          isa_and_present<ReshapeOp>(producer) &&
+          !isa<GenericOp, ReshapeOp, GatherOp, IndexedLoadOpInterface>(op);
+      if (!isVirtual(producer) && !constant && !isView)
         continue;
       rewriter.setInsertionPoint(op);
       operand.set(createMove(rewriter, operand.get()));

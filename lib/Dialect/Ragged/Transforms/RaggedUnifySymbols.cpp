@@ -25,7 +25,7 @@ struct RaggedUnifySymbols
 
 private:
   LogicalResult unify(CastOp cast);
-  void checkSlice(SliceOp slice);
+  void checkSizes(SizeCheckOpInterface op);
   void rename(StringAttr symbol, ExtentAttr extent);
   void addCheck(CheckKind kind, ExtentAttr lhs, ExtentAttr rhs,
                 ArrayRef<StringAttr> path, StringRef what, Location where);
@@ -118,19 +118,15 @@ LogicalResult RaggedUnifySymbols::unify(CastOp cast) {
   return success();
 }
 
-void RaggedUnifySymbols::checkSlice(SliceOp slice) {
-  LogicalType type = LogicalType::of(slice.getSource());
-  ExtentAttr size = type.extents[slice.getDim()];
-  ExtentAttr zero = extent::constant(&getContext(), 0);
-  ExtentAttr stop = extent::add(slice.getStart(), slice.getSize());
-  std::string reason = slice.getReason().value_or("slice").str();
-  auto require = [&](ExtentAttr lhs, ExtentAttr rhs) {
-    if (!extent::isKnownLE(lhs, rhs))
-      addCheck(CheckKind::LE, lhs, rhs, type.path, reason, slice.getLoc());
-  };
-  require(zero, slice.getStart());
-  require(zero, slice.getSize());
-  require(stop, size);
+void RaggedUnifySymbols::checkSizes(SizeCheckOpInterface op) {
+  for (const SizeCheck &check : op.getSizeChecks()) {
+    bool isKnown = check.kind == CheckKind::EQ
+                       ? check.lhs == check.rhs
+                       : extent::isKnownLE(check.lhs, check.rhs);
+    if (!isKnown)
+      addCheck(check.kind, check.lhs, check.rhs, op.getSizeCheckPath(),
+               op.getSizeCheckReason(), op->getLoc());
+  }
 }
 
 void RaggedUnifySymbols::runOnOperation() {
@@ -145,7 +141,7 @@ void RaggedUnifySymbols::runOnOperation() {
   for (CastOp cast : casts)
     if (failed(unify(cast)))
       return signalPassFailure();
-  func.walk([&](SliceOp slice) { checkSlice(slice); });
+  func.walk([&](SizeCheckOpInterface op) { checkSizes(op); });
   if (checks.empty())
     return;
   func->setAttr(kChecksAttr, ArrayAttr::get(&getContext(), checks));

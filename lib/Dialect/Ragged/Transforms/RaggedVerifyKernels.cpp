@@ -25,7 +25,8 @@ struct RaggedVerifyKernels
 
 void RaggedVerifyKernels::runOnOperation() {
   WalkResult result = getOperation().walk([](Operation *op) {
-    if (!isa<GenericOp, GatherOp, GeneralizableOpInterface>(op))
+    if (!isa<GenericOp, GatherOp, GeneralizableOpInterface,
+             IndexedLoadOpInterface>(op))
       return WalkResult::advance();
     op->emitOpError("should be part of a `ragged.kernel`");
     return WalkResult::interrupt();

@@ -53,7 +53,8 @@ static void combineAfterwards(RewriterBase &rewriter, GenericOp op,
       rewriter, loc, TypeRange{folded.getType()}, ValueRange{init, folded},
       ValueRange{empty}, makeExtentsAttr(context, type.extents),
       rewriter.getStrArrayAttr(iterators), makePathAttr(context, type.path),
-      rewriter.getAffineMapArrayAttr(maps), ArrayAttr(), UnitAttr());
+      rewriter.getAffineMapArrayAttr(maps), ArrayAttr(), ArrayAttr(),
+      UnitAttr());
   OpBuilder::InsertionGuard guard(rewriter);
   Type element = acc.getType();
   Block *block = rewriter.createBlock(

@@ -230,3 +230,27 @@ func.func @index_parent() {
   %i = ragged.index 0 : i64
   return
 }
+
+// -----
+
+func.func @outside_count(%x: !ragged.tensor<[N], f32>) {
+  // expected-error @below {{expected an outside value or unit for each of the 1 inputs, but got 2}}
+  %y = ragged.generic dims [N] iterators ["parallel"] path [B] maps [affine_map<(a) -> (a)>, affine_map<(a) -> (a)>] outside [0.0 : f32, unit]
+      ins(%x : !ragged.tensor<[N], f32>) outs(%x : !ragged.tensor<[N], f32>) {
+  ^bb0(%a: f32, %b: f32):
+    ragged.yield %a : f32
+  } -> !ragged.tensor<[N], f32>
+  return
+}
+
+// -----
+
+func.func @outside_type(%x: !ragged.tensor<[N], f32>) {
+  // expected-error @below {{expected outside value 0 of type 'f32', but got 'f64'}}
+  %y = ragged.generic dims [N] iterators ["parallel"] path [B] maps [affine_map<(a) -> (a)>, affine_map<(a) -> (a)>] outside [0.0 : f64]
+      ins(%x : !ragged.tensor<[N], f32>) outs(%x : !ragged.tensor<[N], f32>) {
+  ^bb0(%a: f32, %b: f32):
+    ragged.yield %a : f32
+  } -> !ragged.tensor<[N], f32>
+  return
+}

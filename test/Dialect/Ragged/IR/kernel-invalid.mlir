@@ -269,3 +269,15 @@ func.func @reduce_result(%x: !ragged.tensor<[N, 8], f32>) {
   } -> !ragged.tensor<[4], f32>
   return
 }
+
+// -----
+
+func.func @read_outside(%x: !ragged.tensor<[N, 8], f32>) {
+  %0 = ragged.kernel "k" space [N + 1] path [B] groups 1 units groups tile 4 ins(%x : !ragged.tensor<[N, 8], f32>) {
+  ^bb0(%t: !ragged.tile, %a: !ragged.tensor<[N, 8], f32>):
+    // expected-error @below {{expected an outside value of type 'f32', but got 'i32'}}
+    %b = ragged.tile_read %a at %t map affine_map<(d0) -> (d0)> outside 0 : i32 : !ragged.tensor<[N, 8], f32> -> tensor<4x8xf32>
+    ragged.tile_yield %b : tensor<4x8xf32>
+  } -> !ragged.tensor<[N + 1, 8], f32>
+  return
+}

@@ -183,3 +183,156 @@ func.func @unnest_result(%x: !ragged.tensor<[8], f32, path = [B, S]>) {
   %y = ragged.unnest %x : !ragged.tensor<[8], f32, path = [B, S]> -> !ragged.tensor<[Q, 8], f32>
   return
 }
+
+// -----
+
+func.func @slice_step(%x: !ragged.tensor<[N, 8], f32>) {
+  // expected-error @below {{expected a step that is not 0, but got 0}}
+  %y = ragged.slice %x dim 0 start <0> size <N> step 0 : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N, 8], f32>
+  return
+}
+
+// -----
+
+func.func @slice_step_end(%x: !ragged.tensor<[N, 8], f32>) {
+  // expected-error @below {{expected an end of at most 8, but got 9}}
+  %y = ragged.slice %x dim 1 start <0> size <5> step 2 : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N, 5], f32>
+  return
+}
+
+// -----
+
+func.func @slice_step_begin(%x: !ragged.tensor<[N, 8], f32>) {
+  // expected-error @below {{expected a least index of at least 0, but got -1}}
+  %y = ragged.slice %x dim 1 start <7> size <5> step -2 : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N, 5], f32>
+  return
+}
+
+// -----
+
+func.func @pad_amounts(%x: !ragged.tensor<[N, 8], f32>) {
+  // expected-error @below {{expected low and high amounts for each of the 2 dims, but got 1 and 2}}
+  %y = ragged.pad %x low [1] high [0, 0] value 0.0 : f32 : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N + 1, 8], f32>
+  return
+}
+
+// -----
+
+func.func @pad_negative(%x: !ragged.tensor<[N, 8], f32>) {
+  // expected-error @below {{expected amounts of at least 0 at dim 1, but got -2}}
+  %y = ragged.pad %x low [1, 0] high [0, -2] value 0.0 : f32 : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N + 1, 6], f32>
+  return
+}
+
+// -----
+
+func.func @pad_value(%x: !ragged.tensor<[N, 8], f32>) {
+  // expected-error @below {{expected a value of type 'f32', but got 'i32'}}
+  %y = ragged.pad %x low [1, 0] high [0, 0] value 0 : i32 : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N + 1, 8], f32>
+  return
+}
+
+// -----
+
+// expected-note @below {{symbol 'N' is bound here}}
+func.func @pad_result(%x: !ragged.tensor<[N, 8], f32>) {
+  // expected-error @below {{expected result of type '!ragged.tensor<[N + 1, 8], f32>', but got '!ragged.tensor<[N, 8], f32>'}}
+  %y = ragged.pad %x low [1, 0] high [0, 0] value 0.0 : f32 : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N, 8], f32>
+  return
+}
+
+// -----
+
+func.func @concat_dim(%x: !ragged.tensor<[N, 8], f32>) {
+  // expected-error @below {{expected dim below rank 2, but got 2}}
+  %y = ragged.concat %x, %x dim 2 : !ragged.tensor<[N, 8], f32>, !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[2 * N, 8], f32>
+  return
+}
+
+// -----
+
+// R1: but along the dim, the extents are those of the result.
+// expected-note @below {{symbol 'M' is bound here}}
+// expected-note @below {{symbol 'N' is bound here}}
+func.func @concat_other(%x: !ragged.tensor<[N, 8], f32>, %y: !ragged.tensor<[M, 8], f32>) {
+  // expected-error @below {{expected input 1 of type '!ragged.tensor<[N, 8], f32>', but got '!ragged.tensor<[M, 8], f32>'}}
+  %z = ragged.concat %x, %y dim 1 : !ragged.tensor<[N, 8], f32>, !ragged.tensor<[M, 8], f32> -> !ragged.tensor<[N, 16], f32>
+  return
+}
+
+// -----
+
+// expected-note @below {{symbol 'N' is bound here}}
+func.func @concat_sum(%x: !ragged.tensor<[N, 8], f32>) {
+  // expected-error @below {{expected result of type '!ragged.tensor<[2 * N, 8], f32>', but got '!ragged.tensor<[N, 8], f32>'}}
+  %z = ragged.concat %x, %x dim 0 : !ragged.tensor<[N, 8], f32>, !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N, 8], f32>
+  return
+}
+
+// -----
+
+// expected-note @below {{symbol 'S' is bound here}}
+func.func @concat_path(%x: !ragged.tensor<[N, 8], f32>, %y: !ragged.tensor<[T, 8], f32, path = [B, S]>) {
+  // expected-error @below {{expected input 1 over a prefix of path [B], but got '!ragged.tensor<[T, 8], f32, path = [B, S]>'}}
+  %z = ragged.concat %x, %y dim 0 : !ragged.tensor<[N, 8], f32>, !ragged.tensor<[T, 8], f32, path = [B, S]> -> !ragged.tensor<[N + T, 8], f32>
+  return
+}
+
+// -----
+
+func.func @take_type(%x: !ragged.tensor<[N, 8], f32>, %i: !ragged.tensor<[M], f32>) {
+  // expected-error @below {{expected integer indices, but got 'f32'}}
+  %y = ragged.take %x, %i dim 0 : !ragged.tensor<[N, 8], f32>, !ragged.tensor<[M], f32> -> !ragged.tensor<[M, 8], f32>
+  return
+}
+
+// -----
+
+func.func @take_path(%x: !ragged.tensor<[N, 8], f32, path = [A]>, %i: !ragged.tensor<[M], i64>) {
+  // expected-error @below {{expected indices over path [A], a prefix of it or a longer one, but got [B]}}
+  %y = ragged.take %x, %i dim 0 : !ragged.tensor<[N, 8], f32, path = [A]>, !ragged.tensor<[M], i64> -> !ragged.tensor<[M, 8], f32>
+  return
+}
+
+// -----
+
+// expected-note @below {{symbol 'N' is bound here}}
+// expected-note @below {{symbol 'M' is bound here}}
+func.func @take_result(%x: !ragged.tensor<[N, 8], f32>, %i: !ragged.tensor<[M, 2], i32>) {
+  // expected-error @below {{expected result of type '!ragged.tensor<[N, M, 2], f32>', but got '!ragged.tensor<[M, 2], f32>'}}
+  %y = ragged.take %x, %i dim 1 : !ragged.tensor<[N, 8], f32>, !ragged.tensor<[M, 2], i32> -> !ragged.tensor<[M, 2], f32>
+  return
+}
+
+// -----
+
+func.func @take_along_dims(%x: !ragged.tensor<[N, 8], f32>, %i: !ragged.tensor<[M, 7], i64>) {
+  // expected-error @below {{expected indices of type '!ragged.tensor<[M, 8], i64>', but got '!ragged.tensor<[M, 7], i64>'}}
+  %y = ragged.take_along %x, %i dim 0 : !ragged.tensor<[N, 8], f32>, !ragged.tensor<[M, 7], i64> -> !ragged.tensor<[M, 8], f32>
+  return
+}
+
+// -----
+
+// expected-note @below {{symbol 'N' is bound here}}
+func.func @reshape_count(%x: !ragged.tensor<[N, 8], f32>) {
+  // expected-error @below {{expected a result of 8 * N elements, but got 8 * N + 8 in '!ragged.tensor<[N + 1, 8], f32>'}}
+  %y = ragged.reshape %x : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N + 1, 8], f32>
+  return
+}
+
+// -----
+
+func.func @reshape_order(%x: !ragged.tensor<[3, N], f32>) {
+  // expected-error @below {{expected a source that is stored in the order of its dims, but got '!ragged.tensor<[3, N], f32>'}}
+  %y = ragged.reshape %x : !ragged.tensor<[3, N], f32> -> !ragged.tensor<[3 * N], f32>
+  return
+}
+
+// -----
+
+func.func @reshape_type(%x: !ragged.tensor<[N, 8], f32>) {
+  // expected-error @below {{expected result of type '!ragged.tensor<[8 * N], f32>', but got '!ragged.tensor<[8 * N], f64>'}}
+  %y = ragged.reshape %x : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[8 * N], f64>
+  return
+}

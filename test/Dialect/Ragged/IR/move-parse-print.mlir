@@ -40,3 +40,40 @@ func.func @nest(%x: !ragged.tensor<[N, 8], f32>, %n: !ragged.tensor<[S], i64>) {
   %s = ragged.unnest %z : !ragged.tensor<[8], f32, path = [B, S]> -> !ragged.tensor<[S, 8], f32>
   return
 }
+
+// CHECK-LABEL: func.func @slice_step
+func.func @slice_step(%x: !ragged.tensor<[N, 8], f32>) {
+  // CHECK: ragged.slice %{{.*}} dim 0 start <N - 1> size <N> step -1 : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N, 8], f32>
+  %y = ragged.slice %x dim 0 start <N - 1> size <N> step -1 : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N, 8], f32>
+  return
+}
+
+// CHECK-LABEL: func.func @pad
+func.func @pad(%x: !ragged.tensor<[N, 8], f32>) {
+  // CHECK: ragged.pad %{{.*}} low [1, 0] high [N, 2] value 5.000000e-01 : f32 : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[2 * N + 1, 10], f32>
+  %y = ragged.pad %x low [1, 0] high [N, 2] value 0.5 : f32 : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[2 * N + 1, 10], f32>
+  return
+}
+
+// CHECK-LABEL: func.func @concat
+func.func @concat(%x: !ragged.tensor<[N, 8], f32>, %y: !ragged.tensor<[M, 8], f32>, %d: tensor<2x8xf32>) {
+  // CHECK: ragged.concat %{{.*}}, %{{.*}}, %{{.*}} dim 0 : !ragged.tensor<[N, 8], f32>, !ragged.tensor<[M, 8], f32>, tensor<2x8xf32> -> !ragged.tensor<[M + N + 2, 8], f32>
+  %z = ragged.concat %x, %y, %d dim 0 : !ragged.tensor<[N, 8], f32>, !ragged.tensor<[M, 8], f32>, tensor<2x8xf32> -> !ragged.tensor<[N + M + 2, 8], f32>
+  return
+}
+
+// CHECK-LABEL: func.func @take
+func.func @take(%x: !ragged.tensor<[N, 8], f32>, %i: !ragged.tensor<[M], i64>, %j: !ragged.tensor<[M, 8], i32>) {
+  // CHECK: ragged.take %{{.*}}, %{{.*}} dim 0 : !ragged.tensor<[N, 8], f32>, !ragged.tensor<[M], i64> -> !ragged.tensor<[M, 8], f32>
+  %y = ragged.take %x, %i dim 0 : !ragged.tensor<[N, 8], f32>, !ragged.tensor<[M], i64> -> !ragged.tensor<[M, 8], f32>
+  // CHECK: ragged.take_along %{{.*}}, %{{.*}} dim 0 : !ragged.tensor<[N, 8], f32>, !ragged.tensor<[M, 8], i32> -> !ragged.tensor<[M, 8], f32>
+  %z = ragged.take_along %x, %j dim 0 : !ragged.tensor<[N, 8], f32>, !ragged.tensor<[M, 8], i32> -> !ragged.tensor<[M, 8], f32>
+  return
+}
+
+// CHECK-LABEL: func.func @reshape
+func.func @reshape(%x: !ragged.tensor<[N, M, 8], f32>) {
+  // CHECK: ragged.reshape %{{.*}} {reason = "x.reshape"} : !ragged.tensor<[N, M, 8], f32> -> !ragged.tensor<[M * N, 8], f32>
+  %y = ragged.reshape %x {reason = "x.reshape"} : !ragged.tensor<[N, M, 8], f32> -> !ragged.tensor<[N * M, 8], f32>
+  return
+}

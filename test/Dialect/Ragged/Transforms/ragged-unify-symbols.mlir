@@ -29,3 +29,15 @@ func.func @slices(%x: !ragged.tensor<[N, 8], f32>) -> (!ragged.tensor<[8], f32>,
   %s = ragged.slice %x dim 1 start <2> size <3> : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N, 3], f32>
   return %l, %s : !ragged.tensor<[8], f32>, !ragged.tensor<[N, 3], f32>
 }
+
+// -----
+
+// Amounts of padding and numbers of elements: what the form does not prove.
+// CHECK-LABEL: func.func @sizes(
+// CHECK-SAME: ragged.checks = [{lhs = #ragged.extent<0>, op = "<=", path = ["B"], rhs = #ragged.extent<N - 1>, what = "pad"
+// CHECK-SAME: {lhs = #ragged.extent<{{.*}}>, op = "==", path = ["B"], rhs = #ragged.extent<8 * N>, what = "reshape"
+func.func @sizes(%x: !ragged.tensor<[N, 8], f32>) -> (!ragged.tensor<[2 * N - 1, 8], f32>, !ragged.tensor<[N floordiv 4, 32], f32>) {
+  %a = ragged.pad %x low [N - 1, 0] high [0, 0] value 0.0 : f32 : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[2 * N - 1, 8], f32>
+  %b = ragged.reshape %x : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N floordiv 4, 32], f32>
+  return %a, %b : !ragged.tensor<[2 * N - 1, 8], f32>, !ragged.tensor<[N floordiv 4, 32], f32>
+}

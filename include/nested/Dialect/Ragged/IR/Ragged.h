@@ -38,6 +38,12 @@
 
 namespace nested::ragged {
 class LoopKernelBuilder;
+
+/// `lhs == rhs` or `lhs <= rhs`, in every sample.
+struct SizeCheck {
+  CheckKind kind;
+  ExtentAttr lhs, rhs;
+};
 } // namespace nested::ragged
 
 #include "nested/Dialect/Ragged/IR/RaggedInterfaces.h.inc"

@@ -140,6 +140,8 @@ def Ragged_GenericOp : Ragged_PureOp<"generic", [AttrSizedOperandSegments,
       extent per logical dim, or empty for none. The access must stay inside the operand; the op that
       was generalised has checked that. R1: a dim of an input without offsets that is indexed by one iteration
       dim has the extent of that dim.
+    * `outside` lifts that for some inputs (padding, concatenation, windows): one entry per input, `unit` or
+      the element that an access outside of the operand reads.
     * Output maps are projected permutations of all parallel dims; each output has an init, which
       the region sees as its last arguments. `ragged.fill` as an init is folded into the kernel.
     * The region sees `ragged.index` and never loads.
@@ -158,12 +160,12 @@ def Ragged_GenericOp : Ragged_PureOp<"generic", [AttrSizedOperandSegments,
   }];
   let arguments = (ins Variadic<Ragged_AnyTensor>:$inputs, Variadic<Ragged_AnyTensor>:$inits,
       Ragged_ExtentArrayAttr:$extents, StrArrayAttr:$iterators, Ragged_PathAttr:$path, AffineMapArrayAttr:$maps,
-      OptionalAttr<ArrayAttr>:$offsets, UnitAttr:$batch_reduced);
+      OptionalAttr<ArrayAttr>:$offsets, OptionalAttr<ArrayAttr>:$outside, UnitAttr:$batch_reduced);
   let results = (outs Variadic<Ragged_AnyTensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     `dims` custom<Extents>($extents) `iterators` $iterators `path` custom<Path>($path) `maps` $maps
-    (`offsets` $offsets^)? (`batch_reduced` $batch_reduced^)?
+    (`offsets` $offsets^)? (`outside` $outside^)? (`batch_reduced` $batch_reduced^)?
     `ins` `(` ($inputs^ `:` type($inputs))? `)` `outs` `(` $inits `:` type($inits) `)`
     attr-dict-with-keyword $body `->` type($results)
   }];
@@ -176,6 +178,8 @@ def Ragged_GenericOp : Ragged_PureOp<"generic", [AttrSizedOperandSegments,
     ::mlir::AffineMap getOutputMap(unsigned i);
     /// Offsets of input `i`, one per logical dim; empty when it has none.
     ::llvm::SmallVector<::nested::ragged::ExtentAttr> getInputOffsets(unsigned i);
+    /// What input `i` is outside of its operand; null if it is only read inside.
+    ::mlir::TypedAttr getInputOutside(unsigned i);
   }];
 }
 

@@ -50,6 +50,35 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
            "::llvm::ArrayRef<::mlir::Value>":$cached, "::llvm::ArrayRef<bool>":$active)>];
 }
 
+def SizeCheckOpInterface : OpInterface<"SizeCheckOpInterface"> {
+  let cppNamespace = "::nested::ragged";
+  let description = [{
+    An op whose sizes are right only for some lengths. What its form does not prove is
+    checked for every sample when the program is entered: `--ragged-unify-symbols` collects it.
+  }];
+  let methods = [InterfaceMethod<
+    "The relations between extents over `getSizeCheckPath` that must hold.",
+    "::llvm::SmallVector<::nested::ragged::SizeCheck>", "getSizeChecks", (ins)>,
+    InterfaceMethod<"The path of the samples.", "::llvm::SmallVector<::mlir::StringAttr>",
+    "getSizeCheckPath", (ins)>,
+    InterfaceMethod<"What asks for it, for messages.", "::std::string", "getSizeCheckReason", (ins)>];
+}
+
+def IndexedLoadOpInterface : OpInterface<"IndexedLoadOpInterface"> {
+  let cppNamespace = "::nested::ragged";
+  let description = [{
+    An op whose result is elements of one operand, at coordinates of which one comes from another. Kernels do it
+    where they read the result, so that it is not stored.
+  }];
+  let methods = [
+    InterfaceMethod<"What is read from.", "::mlir::Value", "getLoadedSource", (ins)>,
+    InterfaceMethod<"The indices.", "::mlir::Value", "getLoadedIndices", (ins)>,
+    InterfaceMethod<"The dim of the source that the index is the coordinate of.", "int64_t", "getIndexedDim", (ins)>,
+    InterfaceMethod<"From the result's dims to the source's; 0 at the indexed dim.", "::mlir::AffineMap",
+      "getSourceMap", (ins)>,
+    InterfaceMethod<"From the result's dims to those of the indices.", "::mlir::AffineMap", "getIndexMap", (ins)>];
+}
+
 def TileAccessOpInterface : OpInterface<"TileAccessOpInterface"> {
   let cppNamespace = "::nested::ragged";
   let description = [{

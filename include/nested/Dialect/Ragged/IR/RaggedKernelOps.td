@@ -89,10 +89,12 @@ def Ragged_TileReadOp : Ragged_TileAccessOp<"tile_read"> {
     `map` goes from the coordinates of the iteration space to the coordinates of the input's *row dims*: the first
     results of the map, as many as the input has ragged dims (in packed order), plus leading
     static dims when the kernel's space made rows of them. `offsets` adds extents to them, and `starts`
-    per-row values of the tile (one operand or none for each of `start_dims`). An input whose path is a prefix
+    per-row values of the tile (one operand or none for each of `start_dims`), whose rows a run-time check keeps inside
+    of the input unless it has `outside`. An input whose path is a prefix
     of the kernel's is read at the parent sample; a dense input (empty path) has one sample.
     The result's dims after dim 0 are the input's remaining dims, in packed order; with `inner_offsets` (one per
     remaining dim) a part of each, which begins there and is as large as the result.
+    With `outside` the coordinates, and the parts, may leave the input: that constant is read there.
 
     ```mlir
     %u = ragged.tile_read %U at %t map affine_map<(d0, d1) -> (d0)> : !ragged.tensor<[N, 128], f32> -> tensor<48x128xf32>
@@ -100,11 +102,12 @@ def Ragged_TileReadOp : Ragged_TileAccessOp<"tile_read"> {
   }];
   let arguments = (ins Ragged_AnyTensor:$source, Ragged_TileType:$tile, AffineMapAttr:$map,
       OptionalAttr<Ragged_ExtentArrayAttr>:$offsets,
-      OptionalAttr<DenseI64ArrayAttr>:$inner_offsets,
-      Variadic<RankedTensorOf<[I64]>>:$starts, OptionalAttr<DenseI64ArrayAttr>:$start_dims);
+      OptionalAttr<DenseI64ArrayAttr>:$inner_offsets, OptionalAttr<TypedAttrInterface>:$outside,
+      Variadic<RankedTensorOf<[AnyInteger]>>:$starts, OptionalAttr<DenseI64ArrayAttr>:$start_dims);
   let results = (outs AnyStaticShapeTensor:$result);
   let assemblyFormat = [{
-    $source `at` $tile `map` $map (`offsets` custom<Extents>($offsets)^)? (`inner_offsets` $inner_offsets^)? (`starts` `(` $starts^ `:` type($starts) `)` `dims` $start_dims)?
+    $source `at` $tile `map` $map (`offsets` custom<Extents>($offsets)^)? (`inner_offsets` $inner_offsets^)?
+    (`outside` $outside^)? (`starts` `(` $starts^ `:` type($starts) `)` `dims` $start_dims)?
     attr-dict `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;

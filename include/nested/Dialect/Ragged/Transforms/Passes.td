@@ -172,11 +172,12 @@ def RaggedFoldMoves : Pass<"ragged-fold-moves", "::mlir::func::FuncOp"> {
   let summary = "take broadcasts, transposes and slices into the maps of their consumers";
   let description = [{
     A generic that yields its input unchanged only says where elements come from. Its consumers
-    read its input directly, through the composed map and the sum of the offsets. Moves that
-    are results of the function, or are used by an op that is not a generic, stay. So does the
-    result of a gather of which a part is read: all of its indices are checked.
+    read its input directly, through the composed map, the sum of the offsets and its value outside of the
+    input. Moves that are results of the function, or are used by an op that is not a generic, stay; and so
+    do those that something is read outside of, unless they only reorder dims (what is outside of a slice may
+    be inside of its input). So does the result of a gather of which a part is read: all of its indices are checked.
 
-    Guarantees: a generic's input is no move, but for the copy of a gather.
+    Guarantees: a generic's input is a move only where no one map says what is read.
 
     (* example: test/Dialect/Ragged/Transforms/ragged-fold-moves.mlir *)
   }];

@@ -64,6 +64,9 @@ void nested::buildToGeneric(OpPassManager &pm, const PhaseOptions &options) {
 /// space, a grain and a tile shape; fusion is decided.
 void nested::buildToKernels(OpPassManager &pm, const PhaseOptions &options) {
   OpPassManager &functions = pm.nest<func::FuncOp>();
+  // Their blocks of registers are written for CPUs.
+  if (!GPUSpec::isGPU(options.target))
+    functions.addPass(ragged::createRaggedFormContractions());
   ragged::RaggedFormKernelsOptions form;
   form.fuse = options.fuse;
   // The fewer tiles, the less often weights come from a far cache. Tiles of a

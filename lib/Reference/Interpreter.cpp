@@ -198,13 +198,14 @@ LogicalResult Interpreter::run(Operation *op) {
             ragged::PackOp, ragged::WithLengthsOp, ragged::CastOp,
             ragged::CallOp, ragged::EmptyOp, ragged::FillOp, ragged::IotaOp,
             ragged::MapOp, ragged::BroadcastOp, ragged::LinearOp,
-            ragged::ReduceOp, ragged::SoftmaxOp, ragged::NormalizeOp,
-            ragged::GenericOp, ragged::TransposeOp, ragged::SliceOp,
-            ragged::PadOp, ragged::ConcatOp, ragged::TakeOp,
-            ragged::TakeAlongOp, ragged::ReshapeOp, ragged::GatherOp,
-            ragged::MaskedSelectOp, ragged::NestOp, ragged::UnnestOp,
-            ragged::ScanOp, ragged::AccumulateOp, ragged::KernelOp,
-            arith::ConstantOp>([&](auto op) { return run(op); })
+            ragged::ContractOp, ragged::AttentionOp, ragged::ReduceOp,
+            ragged::SoftmaxOp, ragged::NormalizeOp, ragged::GenericOp,
+            ragged::TransposeOp, ragged::SliceOp, ragged::PadOp,
+            ragged::ConcatOp, ragged::TakeOp, ragged::TakeAlongOp,
+            ragged::ReshapeOp, ragged::GatherOp, ragged::MaskedSelectOp,
+            ragged::NestOp, ragged::UnnestOp, ragged::ScanOp,
+            ragged::AccumulateOp, ragged::KernelOp, arith::ConstantOp>(
+          [&](auto op) { return run(op); })
       .Default([&](Operation *op) { return runElementwise(op); });
 }
 

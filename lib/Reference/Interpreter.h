@@ -11,7 +11,7 @@
 
 #include "Loops.h"
 #include "Scope.h"
-#include "nested/Dialect/Ragged/IR/Ragged.h"
+#include "nested/Dialect/Ragged/IR/RaggedProducts.h"
 #include "nested/Reference/Reference.h"
 
 namespace nested::reference {
@@ -74,6 +74,12 @@ private:
   // Normalizations.cpp
   Result run(ragged::SoftmaxOp op);
   Result run(ragged::NormalizeOp op);
+
+  // AttentionOp.cpp
+  Result run(ragged::AttentionOp op);
+
+  // EinsumOp.cpp
+  Result run(ragged::ContractOp op);
 
   // GenericOp.cpp
   Result run(ragged::GenericOp op);

@@ -28,8 +28,6 @@ from ._tracer import (
 FUNCTIONS: dict[Any, Callable] = {}
 METHODS: dict[str, Callable] = {}
 _HINTS = {
-    "einsum": "write it with @, * and sums over axes",
-    "dot": "use @",
     "linspace": "use nested.arange",
     "sort": "sorting is not supported yet",
     "argsort": "sorting is not supported yet",
@@ -191,46 +189,6 @@ def reduce_ufunc(ufunc: Any, inputs: Sequence[Any], kwargs: dict) -> Tracer:
 # ---------------------------------------------------------------------------
 # Products
 # ---------------------------------------------------------------------------
-
-
-@implements(np.dot, method="dot")
-def dot(a: Any, b: Any, out: Any = None) -> Tracer:
-    if np.ndim(_shape(b)) and len(_shape(b)) > 2:
-        raise unsupported("np.dot of arrays with more than two axes", "use @")
-    return a * b if not _shape(a) or not _shape(b) else matmul(a, b)
-
-
-def _shape(x: Any) -> tuple:
-    return tuple(x.shape) if hasattr(x, "shape") else np.shape(x)
-
-
-def matmul(a: Any, b: Any) -> Tracer:
-    """``x @ w`` with a shared matrix, and products of vectors."""
-    trace = trace_of([a, b])
-    x, y = as_tracer(a, trace), as_tracer(b, trace)
-    if x.ndim == 0 or y.ndim == 0:
-        raise at_user(ShapeError("@ needs arrays with at least one axis; use * for numbers"))
-    left, right = value_of(x), value_of(y)
-    if y.ndim == 2 and not right.batched:
-        if isinstance(left.dims[-1], Dim):
-            raise at_user(ShapeError(
-                f"{shape_text(x.shape)} @ {shape_text(y.shape)}: the last axis of the first, "
-                f"{left.dims[-1]}, is another number in every sample, {right.dims[0]} is fixed"
-            ))  # fmt: skip
-        return Tracer(trace, _emit.linear(trace, left, right, None, "@"))
-    if y.ndim == 1:
-        if isinstance(y.shape[0], Dim):
-            ones = [1] * (x.ndim - 1)
-            right = _emit.broadcast_axes(
-                trace, right, [x.ndim - 1], [*ones, *y.shape], right.batched
-            )
-            y = Tracer(trace, right)
-        return reduce("sum", apply(np.multiply, [x, y]), -1)
-    raise at_user(TraceError(
-        f"{shape_text(x.shape)} @ {shape_text(y.shape)} is not supported: the second operand must be "
-        "a shared matrix (a plain array argument) or a vector; write products of samples with * and "
-        "sums over axes"
-    ))  # fmt: skip
 
 
 def linear(x: Any, weight: Any, bias: Any = None) -> Tracer:

@@ -372,10 +372,10 @@ def dispatch_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: dict)
 def apply(ufunc: Any, inputs: Sequence[Any], operator: bool = False) -> Tracer:
     """A ufunc on traced operands. ``operator``: Python numbers give Python numbers."""
     name = ufunc.__name__
-    if name == "matmul":
-        from ._functions import matmul
+    if name in ("matmul", "vecdot", "matvec", "vecmat"):
+        from ._contract import UFUNCS
 
-        return matmul(*inputs)
+        return UFUNCS[name](*inputs)
     if name in ("maximum", "minimum") and all(map(_dims.is_extent, inputs)):
         return getattr(_dims, name)(*inputs)
     trace = trace_of(inputs)

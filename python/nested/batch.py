@@ -12,13 +12,13 @@ from typing import Any, Callable
 
 import numpy as np
 
-from . import _functions
+from . import _contract, _functions
 from ._eager import enable
 from ._errors import public
 from ._tracer import is_traced
 from .functions import empty_as_zero
 
-__all__ = ["sum", "mean", "max", "min", "prod"]
+__all__ = ["sum", "mean", "max", "min", "prod", "einsum"]
 
 
 def _reduction(kind: str, function: Callable, doc: str) -> Callable:
@@ -38,6 +38,15 @@ mean = _reduction("mean", np.mean, "Mean over samples and axes. Of nothing: 0.")
 prod = _reduction("prod", np.prod, "Product over samples and axes. Of nothing: 1.")
 max = _reduction("max", np.max, "Largest over samples and axes. Of nothing: 0.")
 min = _reduction("min", np.min, "Smallest over samples and axes. Of nothing: 0.")
+
+
+@public
+def einsum(subscripts: str, *operands: Any) -> Any:
+    """np.einsum, summed over the samples too: ``batch.einsum("nk,nm->km", x, dy)`` is a weight
+    gradient. Ragged axes must be summed over. Of nothing: 0. One array for the batch."""
+    if any(is_traced(x) for x in operands):
+        return _contract.einsum(subscripts, *operands, batch=True)
+    return np.einsum(subscripts, *operands)
 
 
 enable(globals(), __all__)

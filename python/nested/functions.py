@@ -13,7 +13,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from . import _functions
+from . import _contract, _functions  # noqa: F401  (registers products)
 from ._dims import Dim
 from ._dtypes import as_dtype, is_float
 from ._eager import enable
@@ -24,11 +24,11 @@ _UFUNCS = """add subtract multiply divide true_divide floor_divide remainder pow
 absolute sign square sqrt reciprocal exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos
 arctan arctan2 sinh cosh tanh arcsinh arccosh arctanh floor ceil trunc rint maximum minimum fmax fmin
 equal not_equal less less_equal greater greater_equal logical_and logical_or logical_not logical_xor
-bitwise_and bitwise_or bitwise_xor invert isnan isinf isfinite logaddexp matmul cbrt copysign signbit hypot nextafter
+bitwise_and bitwise_or bitwise_xor invert isnan isinf isfinite logaddexp matmul vecdot matvec vecmat cbrt copysign signbit hypot nextafter
 logaddexp2 left_shift right_shift fmod float_power fabs heaviside deg2rad rad2deg degrees radians divmod
 modf""".split()
 _ARRAY = """where clip round transpose swapaxes moveaxis expand_dims squeeze take broadcast_to
-zeros_like ones_like full_like astype permute_dims matrix_transpose dot nan_to_num
+zeros_like ones_like full_like astype permute_dims matrix_transpose dot inner outer einsum tensordot trace nan_to_num
 isclose isin fix""".split()
 
 for _name in _UFUNCS + _ARRAY:

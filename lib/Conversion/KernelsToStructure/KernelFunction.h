@@ -110,6 +110,10 @@ struct RowPosition {
 class TileCoordinates {
 public:
   TileCoordinates(KernelOp kernel, KernelSignature &signature);
+  /// Of rows that are no kernel's: each row is a unit.
+  TileCoordinates(mlir::Location loc, llvm::ArrayRef<ExtentAttr> space,
+                  llvm::ArrayRef<mlir::StringAttr> path,
+                  KernelSignature &signature);
 
   /// Rows [first, last) of the units [begin, end).
   std::pair<mlir::Value, mlir::Value> getRowRange(mlir::OpBuilder &b);
@@ -143,7 +147,8 @@ public:
   llvm::ArrayRef<mlir::StringAttr> getPath() const { return path; }
 
 private:
-  KernelOp kernel;
+  UnitKind units;
+  int64_t chunk;
   KernelSignature &signature;
   mlir::Location loc;
   llvm::SmallVector<ExtentAttr> space;

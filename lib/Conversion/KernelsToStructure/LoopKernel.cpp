@@ -196,3 +196,21 @@ void LoopKernelBuilder::addKernel(StringRef suffix, const LoopUnits &units,
   createLaunch(b, op->getLoc(), full, kernel.finish(cost), UnitKind::Groups, 0,
                1, schedule);
 }
+
+Value LoopKernelBuilder::createPartials(const LogicalType &type,
+                                        const TableKey &rows, int64_t chunk) {
+  auto buffer = BufferType::get(op->getContext(), type.getRowShape(),
+                                getStorageType(type.elementType));
+  return BufferOp::create(b, op->getLoc(), buffer, b.getStringAttr("temp"),
+                          IntegerAttr(), schedule.getTable(rows),
+                          b.getI64IntegerAttr(chunk), IntegerAttr());
+}
+
+void LoopKernelBuilder::addKernel(
+    StringRef suffix, UnitKind units, int64_t chunk,
+    function_ref<EmittedKernel(OpBuilder &, StringRef)> body) {
+  std::string full = (name + suffix).str();
+  OpBuilder module = schedule.getModuleBuilder();
+  createLaunch(b, op->getLoc(), full, body(module, full), units, chunk, 1,
+               schedule);
+}

@@ -119,9 +119,18 @@ public:
   void bindSymbols(mlir::Value counts, ExtentAttr upper) {
     schedule.bindSymbol(op, counts, upper);
   }
+  /// A temporary with a row of `type` for each chunk of so many rows.
+  mlir::Value createPartials(const LogicalType &type, const TableKey &rows,
+                             int64_t chunk);
   /// Adds a kernel and its launch. `suffix` tells kernels of one op apart.
   void addKernel(llvm::StringRef suffix, const LoopUnits &units,
                  llvm::function_ref<LoopCost(LoopKernel &)> body);
+  /// The same for one whose units are not those of a LoopKernel.
+  void addKernel(llvm::StringRef suffix, UnitKind units, int64_t chunk,
+                 llvm::function_ref<EmittedKernel(mlir::OpBuilder &module,
+                                                  llvm::StringRef name)>
+                     body);
+  ScheduleBuilder &getSchedule() { return schedule; }
 
 private:
   ScheduleBuilder &schedule;
@@ -133,6 +142,8 @@ private:
 /// The external models, a file per family of ops.
 void registerSelectKernels(mlir::MLIRContext *context);
 void registerScanKernels(mlir::MLIRContext *context);
+void registerContractKernels(mlir::MLIRContext *context);
+void registerAttentionKernels(mlir::MLIRContext *context);
 
 } // namespace nested::ragged
 

@@ -34,6 +34,8 @@ struct RaggedKernelsToStructure
     registry.addExtension(+[](MLIRContext *context, RaggedDialect *) {
       registerSelectKernels(context);
       registerScanKernels(context);
+      registerContractKernels(context);
+      registerAttentionKernels(context);
     });
   }
   void runOnOperation() override {

@@ -97,12 +97,20 @@ Value IndexBuilder::search(Value table, Value x) {
 //===----------------------------------------------------------------------===//
 
 TileCoordinates::TileCoordinates(KernelOp kernel, KernelSignature &signature)
-    : kernel(kernel), signature(signature), loc(kernel.getLoc()),
-      space(toExtents(kernel.getSpace())), path(toPath(kernel.getPath())),
+    : units(kernel.getUnits()), chunk(kernel.getChunk()), signature(signature),
+      loc(kernel.getLoc()), space(toExtents(kernel.getSpace())),
+      path(toPath(kernel.getPath())),
       groups(kernel.getUnits() == UnitKind::Groups ? kernel.getGroups()
                                                    : space.size()),
       unitRows(extent::product(kernel.getContext(),
                                ArrayRef(space).drop_front(groups))) {}
+
+TileCoordinates::TileCoordinates(Location loc, ArrayRef<ExtentAttr> space,
+                                 ArrayRef<StringAttr> path,
+                                 KernelSignature &signature)
+    : units(UnitKind::Groups), chunk(0), signature(signature), loc(loc),
+      space(space), path(path), groups(space.size()),
+      unitRows(extent::constant(loc.getContext(), 1)) {}
 
 TableKey TileCoordinates::getRowTable() const {
   return TableKey::makeOffsets(extent::product(loc.getContext(), space), path);
@@ -133,26 +141,26 @@ Value TileCoordinates::getExtent(OpBuilder &b, unsigned dim, Value sample) {
 std::pair<Value, Value> TileCoordinates::getRowRange(OpBuilder &b) {
   IndexBuilder ib(b, loc);
   Value begin = signature.getBegin(), end = signature.getEnd();
-  if (kernel.getUnits() == UnitKind::Chunks) {
-    Value chunk = ib.constant(kernel.getChunk());
+  if (units == UnitKind::Chunks) {
+    Value size = ib.constant(chunk);
     Value total = signature.getTotal(getRowTable());
-    return {ib.mul(begin, chunk), ib.min(ib.mul(end, chunk), total)};
+    return {ib.mul(begin, size), ib.min(ib.mul(end, size), total)};
   }
   if (groups == space.size() && groups != 0)
     return {begin, end};
   Value rows = signature.getTable(getRowTable());
   if (groups == 0) // A sample is a unit.
     return {ib.load(rows, begin), ib.load(rows, end)};
-  Value units = signature.getTable(*getUnitTable());
+  Value unitTable = signature.getTable(*getUnitTable());
   auto rowOf = [&](Value sample, Value unit) {
-    Value local = ib.sub(unit, ib.load(units, sample));
+    Value local = ib.sub(unit, ib.load(unitTable, sample));
     return ib.add(ib.load(rows, sample),
                   ib.mul(local, evaluate(b, unitRows, path, sample)));
   };
   // The end lies in the sample of the last unit: the next one may have other
   // sizes.
-  Value first = rowOf(ib.search(units, begin), begin);
-  Value last = rowOf(ib.search(units, ib.sub(end, ib.constant(1))), end);
+  Value first = rowOf(ib.search(unitTable, begin), begin);
+  Value last = rowOf(ib.search(unitTable, ib.sub(end, ib.constant(1))), end);
   return {first, last};
 }
 

@@ -18,6 +18,12 @@ void nested::buildStructureToLoops(OpPassManager &pm,
                                    const TileOptions &options) {
   {
     OpPassManager &function = pm.nest<func::FuncOp>();
+    TileContractOptions contract;
+    contract.vectorBits = options.vectorBits;
+    function.addPass(createTileContract(contract));
+    TileAttentionOptions attention;
+    attention.vectorBits = options.vectorBits;
+    function.addPass(createTileAttention(attention));
     TileBodyOptions body;
     body.vectorBits = options.vectorBits;
     body.blockRows = options.blockRows;

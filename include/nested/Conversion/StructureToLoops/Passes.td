@@ -76,6 +76,54 @@ def OutlineShared : Pass<"outline-shared", "::mlir::ModuleOp"> {
   ];
 }
 
+def TileContract : Pass<"tile-contract", "::mlir::func::FuncOp"> {
+  let summary = "Products of matrices in register blocks";
+  let description = [{
+    Every `ragged.tile_contract` becomes loops over panels of columns, parts of the depth and blocks of rows:
+
+        for columns in steps of 256, for depth in steps of 256:
+          copy that part of rhs into panels, one after the other: [depth][columns of a register block]
+          for rows in steps of 240, for panel, for block of rows:
+            accumulators = 0; for d: accumulators += lhs[rows, d] * panel[d]; into dest
+
+    A block is 6 rows of 4 vectors (AVX-512, NEON) or 2 (AVX2), with narrower ones for the last columns; what reaches
+    past the last column is computed on zeros, and what reaches past the last row on the last row once more, and
+    neither is stored. Rhs is copied vector by vector where columns or the depth are neighbours in memory (the latter are
+    transposed in registers), else element by element. With `lanes` the vectors of a block run over the lanes, and
+    both operands are read in place.
+
+    Guarantees: the order of additions depends on the depth alone (R8): sums of 256 terms, which are added up.
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "int64_t", "512", "Width of a vector register">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
+def TileAttention : Pass<"tile-attention", "::mlir::func::FuncOp"> {
+  let summary = "Attention in register blocks";
+  let description = [{
+    Every `ragged.tile_attention` becomes a loop over blocks of keys (4 vectors of them), whose keys and values are
+    copied into panels, around a loop over blocks of 6 queries. The scores of a block are made in registers and leave
+    them as weights, `exp(score - largest)`, 6 rows in scratch memory; sums and results of queries that met a larger
+    score shrink (online softmax). A query that sees no key gives 0 (R5).
+
+    Bias and mask are read for one block at a time. Blocks of keys that no query of a block sees are skipped.
+
+    Requires: at most 96 queries an op. Guarantees: the order of additions depends on the keys alone (R8).
+  }];
+  let options = [
+    Option<"vectorBits", "vector-bits", "int64_t", "512", "Width of a vector register">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+  ];
+}
+
 def TileColumns : Pass<"tile-columns", "::mlir::func::FuncOp"> {
   let summary = "Process wide rows in chunks of columns";
   let description = [{

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "nested/Dialect/Ragged/IR/Differentiation.h"
+#include "nested/Dialect/Ragged/IR/RaggedProducts.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -34,6 +35,10 @@ void RaggedDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "nested/Dialect/Ragged/IR/RaggedOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "nested/Dialect/Ragged/IR/RaggedProductOps.cpp.inc"
       >();
   // Regions of ragged ops are made of them.
   attachScalarAdjoints(*getContext());

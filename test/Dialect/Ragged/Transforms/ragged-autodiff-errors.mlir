@@ -45,3 +45,14 @@ func.func @product(%x: tensor<4xf32>, %s: tensor<f32>) -> tensor<4xf32> {
   %0 = ragged.gradient of(%y : tensor<f32>) wrt(%x : tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// The gradient of a diagonal would be spread over one.
+func.func @diagonal(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error @+1 {{takes the diagonal 'i' of operand 0; its derivative is not supported}}
+  %y = ragged.contract "ii->" %x : tensor<4x4xf32> -> tensor<f32>
+  // expected-note @+1 {{the derivative is asked for here}}
+  %0 = ragged.gradient of(%y : tensor<f32>) wrt(%x : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}

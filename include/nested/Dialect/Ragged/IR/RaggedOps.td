@@ -11,6 +11,8 @@
 include "nested/Dialect/Ragged/IR/RaggedStructureOps.td"
 include "nested/Dialect/Ragged/IR/RaggedComputeOps.td"
 include "nested/Dialect/Ragged/IR/RaggedReduceOps.td"
+include "nested/Dialect/Ragged/IR/RaggedContractOps.td"
+include "nested/Dialect/Ragged/IR/RaggedAttentionOps.td"
 include "nested/Dialect/Ragged/IR/RaggedMoveOps.td"
 include "nested/Dialect/Ragged/IR/RaggedGradientOps.td"
 include "nested/Dialect/Ragged/IR/RaggedScanOps.td"

@@ -244,4 +244,26 @@ def RaggedVerifyKernels : Pass<"ragged-verify-kernels", "::mlir::func::FuncOp"> 
   let dependentDialects = ["::nested::ragged::RaggedDialect"];
 }
 
+def RaggedFormContractions : Pass<"ragged-form-contractions", "::mlir::func::FuncOp"> {
+  let summary = "contractions become kernels of their own where tiles of rows would be slow";
+  let description = [{
+    The one place that decides how a product of matrices is computed. A `ragged.generic` is one when it adds up, from 0,
+    the products of its two inputs, and has dims of one input and the result (*rows*), of the other input and the
+    result (*columns*), and of both inputs alone (*depth*; the batch counts as one when it is reduced). It becomes
+
+    * part of a tile program (nothing changes here) when one input is dense and every depth dim is static: rows times
+      weights, fused with what is around it;
+    * a `ragged.contract_kernel` otherwise: products of two values of one sample, whatever their depth, and sums over
+      the batch (weight gradients). What an input does besides (a gather, a constant) is stored first.
+
+    Each decision is a remark of category `ragged-contraction`.
+
+    Requires: the generic phase, for a CPU. Limits: the offsets of a slice must not be those of a dim that is summed over
+    the batch.
+
+    (* example: test/Dialect/Ragged/Transforms/ragged-form-contractions.mlir *)
+  }];
+  let dependentDialects = ["::nested::ragged::RaggedDialect"];
+}
+
 #endif // NESTED_RAGGED_PASSES

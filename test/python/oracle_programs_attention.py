@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Attention: sizes of heads, grouped heads, windows, biases, masks and paths."""
+
+import numpy as np
+from oracle_programs import case, normal, other, rectangles, rows, together
+from oracle_programs_contract import others
+from oracle_programs_more import sentences
+
+
+def attention(name, query, key, value, args, bias="", mask="", options="", dtype="f32", **more):
+    """One op; shapes are "N, 2, 8" and the like."""
+    types = [f"<{s}; {dtype}>" for s in (query, key, value)]
+    words = ""
+    for k, (shape, word) in enumerate(((bias, "bias"), (mask, "mask"))):
+        if shape:
+            words += f" {word} %x{len(types)}"
+            types.append(f"<{shape}; {'i1' if k else dtype}>")
+    kinds = (["bias"] if bias else []) + (["mask"] if mask else [])
+    result = f"<{query.rsplit(',', 1)[0]},{value.rsplit(',', 1)[1]}; {dtype}>"
+    header = ", ".join(f"%x{k}: {t}" for k, t in enumerate(types))
+    listed = ", ".join(types[:3]) + "".join(f" {k} {t}" for k, t in zip(kinds, types[3:]))
+    case(
+        "attention_" + name,
+        f"""func.func @f({header}) -> {result} {{
+  %r = ragged.attention %x0, %x1, %x2{words}{f" {{{options}}}" if options else ""} : {listed} -> {result}
+  return %r : {result} }}""",
+        args,
+        **more,
+    )
+
+
+def squares(*features, dtype="f4"):
+    return lambda rng, lengths: [normal(rng, n, n, *features, dtype=dtype) for n in lengths]
+
+
+def masks(*features):
+    return lambda rng, lengths: [rng.random((n, other(n), *features)) < 0.4 for n in lengths]
+
+
+SELF = ("N, 2, 8",) * 3
+CROSS = ("N, 2, 8", "M, 2, 8", "M, 2, 8")
+
+
+def three(*shape, dtype="f4"):
+    return together(*[rows(*shape, dtype=dtype)] * 3)
+
+
+def cross(*features, dtype="f4"):
+    return [rows(*features, dtype=dtype), *[others(*features, dtype=dtype)] * 2]
+
+
+attention("self", *SELF, three(2, 8))
+attention("long", *SELF, three(2, 8), long=700)
+attention("cross", *CROSS, together(*cross(2, 8)))
+attention("reverse", "M, 2, 8", "N, 2, 8", "N, 2, 8", together(
+    others(2, 8), rows(2, 8), rows(2, 8)))  # fmt: skip
+attention("grouped", "N, 6, 16", "M, 2, 16", "M, 2, 5", together(
+    rows(6, 16), others(2, 16), others(2, 5)))  # fmt: skip
+for size in (1, 17, 64, 80, 256):
+    attention(f"size_{size}", *(f"N, 1, {size}",) * 3, three(1, size))
+attention("causal", *SELF, three(2, 8), options="right = 0 : i64")
+attention("causal_cross", "M, 2, 8", "N, 2, 8", "N, 2, 8", together(
+    others(2, 8), rows(2, 8), rows(2, 8)), options="right = 0 : i64")  # fmt: skip
+# More queries than keys: the first see none.
+attention("causal_empty", *CROSS, together(*cross(2, 8)), options="right = 0 : i64")
+attention("window", *SELF, three(2, 8), options="left = 3 : i64, right = 1 : i64")
+attention("far", *SELF, three(2, 8), options="left = 70 : i64, right = 0 : i64", long=300)
+attention("bias", *CROSS, together(*cross(2, 8), rectangles(2)), bias="N, M, 2")
+attention("bias_shared", *CROSS, together(*cross(2, 8), rectangles()), bias="N, M")
+attention("mask", *CROSS, together(*cross(2, 8), masks()), mask="N, M")
+attention("mask_heads", *CROSS, together(*cross(2, 8), rectangles(2), masks(2)), bias="N, M, 2",
+          mask="N, M, 2")  # fmt: skip
+attention("cap", *SELF, three(2, 8), options="soft_cap = 2.0 : f64, scale = 1.5 : f64")
+attention("f64", *SELF, three(2, 8, dtype="f8"), dtype="f64")
+attention("f64_bias", *SELF, together(*[rows(2, 8, dtype="f8")] * 3, squares(2, dtype="f8")),
+          bias="N, N, 2", options="right = 0 : i64", dtype="f64")  # fmt: skip
+
+case(
+    "attention_shared",
+    """func.func @f(%q: <N, 2, 8>, %k: tensor<21x2x8xf32>, %v: tensor<21x2x4xf32>) -> <N, 2, 4> {
+  %r = ragged.attention %q, %k, %v : <N, 2, 8>, tensor<21x2x8xf32>, tensor<21x2x4xf32> -> <N, 2, 4>
+  return %r : <N, 2, 4> }""",
+    together(rows(2, 8), normal(np.random.default_rng(5), 21, 2, 8),
+             normal(np.random.default_rng(6), 21, 2, 4)),
+)  # fmt: skip
+
+case(
+    "attention_path",
+    """func.func @f(%x: <N, 4>, %n: <S; i64>, %k: <M, 1, 4>) -> (<T, 1, 4; f32; path = [B, S]>, <T, 1, 4; f32; path = [B, S]>) {
+  %y = ragged.nest %x, %n : <N, 4>, <S; i64> -> <T, 4; f32; path = [B, S]>
+  %q = ragged.broadcast %y dims [0, 2] : <T, 4; f32; path = [B, S]> -> <T, 1, 4; f32; path = [B, S]>
+  %s = ragged.attention %q, %q, %q : <T, 1, 4; f32; path = [B, S]>, <T, 1, 4; f32; path = [B, S]>, <T, 1, 4; f32; path = [B, S]>
+      -> <T, 1, 4; f32; path = [B, S]>
+  %c = ragged.attention %q, %k, %k : <T, 1, 4; f32; path = [B, S]>, <M, 1, 4>, <M, 1, 4> -> <T, 1, 4; f32; path = [B, S]>
+  return %s, %c : <T, 1, 4; f32; path = [B, S]>, <T, 1, 4; f32; path = [B, S]> }""",
+    lambda rng, lengths: [*sentences(rng, lengths),
+                          others(1, 4)(rng, lengths)],
+)  # fmt: skip

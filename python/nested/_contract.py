@@ -222,18 +222,20 @@ def inner(a: Any, b: Any) -> Any:
     return tensordot(x, y, axes=([-1], [-1]))
 
 
-@implements(np.outer, np.linalg.outer)
+@implements(np.linalg.outer)
 def outer(a: Any, b: Any, out: Any = None) -> Tracer:
     if out is not None:
-        raise unsupported("np.outer(..., out=)")
+        raise unsupported("np.linalg.outer(..., out=)")
     trace = trace_of([a, b])
     x, y = as_tracer(a, trace), as_tracer(b, trace)
     if x.ndim != 1 or y.ndim != 1:
         raise at_user(ShapeError(
-            f"np.outer of {shape_text(x.shape)} and {shape_text(y.shape)}: expected one axis each; "
+            f"np.linalg.outer of {shape_text(x.shape)} and {shape_text(y.shape)}: expected one axis each; "
             "use * with axes added by None"
         ))  # fmt: skip
-    return Tracer(trace, contract(trace, ["i", "j"], "ij", [value_of(x), value_of(y)], "np.outer"))
+    return Tracer(
+        trace, contract(trace, ["i", "j"], "ij", [value_of(x), value_of(y)], "np.linalg.outer")
+    )
 
 
 @implements(np.tensordot, np.linalg.tensordot)
@@ -268,12 +270,14 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Tracer:
 @implements(np.trace, method="trace")
 def trace_(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None,
            out: Any = None) -> Tracer:  # fmt: skip
-    if offset != 0 or dtype is not None or out is not None:
-        raise unsupported("np.trace with offset=, dtype= or out=")
+    if dtype is not None or out is not None:
+        raise unsupported("np.trace with dtype= or out=")
     x = as_tracer(a)
     axis1, axis2 = normalized(axis1, x.ndim), normalized(axis2, x.ndim)
     if axis1 == axis2:
         raise at_user(ShapeError(f"np.trace needs two axes, but got {axis1} twice"))
+    if offset != 0 or not _dims.same(x.shape[axis1], x.shape[axis2]):
+        return np.sum(np.diagonal(x, offset, axis1, axis2), axis=-1)
     letters = list(_letters(x.ndim))
     letters[axis2] = letters[axis1]
     output = "".join(c for k, c in enumerate(letters) if k not in (axis1, axis2))

@@ -529,11 +529,6 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tracer:
     return taken.transpose([*range(1, taken.ndim), 0])
 
 
-@implements(np.trace, method="trace")
-def trace_(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tracer:
-    return np.sum(diagonal(a, offset, axis1, axis2), axis=-1)
-
-
 @implements(np.diag)
 def diag(v: Any, k: int = 0) -> Tracer:
     x = as_tracer(v)

@@ -10,8 +10,8 @@ import numpy as np
 from ._eager import enable
 from ._errors import public
 from ._tracer import is_traced
-from .random import uniform
 from .functions import max, mean, sum
+from .random import uniform
 
 __all__ = ["embedding", "embedding_bag", "dropout", "feature_dropout"]
 

@@ -117,7 +117,7 @@ def test_long_sums_keep_their_digits():
     (nested.ShapeError, "'n' is ragged, it differs from sample to sample",
      lambda p, q, v: nested.batch.einsum("nc,mc->nc", p, q)),
     (nested.ShapeError, "use * for numbers", lambda p, q, v: np.matmul(p, 2.0)),
-    (nested.ShapeError, "expected one axis each", lambda p, q, v: np.outer(p, q)),
+    (nested.ShapeError, "expected one axis each", lambda p, q, v: np.linalg.outer(p, q)),
 ])  # fmt: skip
 def test_errors(error, message, function):
     arguments = [

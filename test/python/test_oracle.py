@@ -5,9 +5,9 @@ bitwise the same wherever it stands."""
 import functools
 
 import numpy as np
-import oracle_programs_move  # noqa: F401
 import oracle_programs_attention  # noqa: F401
 import oracle_programs_contract  # noqa: F401
+import oracle_programs_move  # noqa: F401
 import oracle_programs_order  # noqa: F401
 import pytest
 from oracle import Program, agree, close, same_bits

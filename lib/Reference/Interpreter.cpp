@@ -204,7 +204,8 @@ LogicalResult Interpreter::run(Operation *op) {
             ragged::ConcatOp, ragged::TakeOp, ragged::TakeAlongOp,
             ragged::ReshapeOp, ragged::GatherOp, ragged::MaskedSelectOp,
             ragged::NestOp, ragged::UnnestOp, ragged::ScanOp,
-            ragged::AccumulateOp, ragged::KernelOp, arith::ConstantOp>(
+            ragged::AccumulateOp, ragged::SortOp, ragged::SearchSortedOp,
+            ragged::ScatterOp, ragged::KernelOp, arith::ConstantOp>(
           [&](auto op) { return run(op); })
       .Default([&](Operation *op) { return runElementwise(op); });
 }

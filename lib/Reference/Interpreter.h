@@ -101,6 +101,11 @@ private:
   Result run(ragged::ScanOp op);
   Result run(ragged::AccumulateOp op);
 
+  // SortOps.cpp
+  Result run(ragged::SortOp op);
+  Result run(ragged::SearchSortedOp op);
+  Result run(ragged::ScatterOp op);
+
   // KernelOp.cpp
   friend class KernelRun;
   Result run(ragged::KernelOp op);

@@ -29,8 +29,8 @@ FUNCTIONS: dict[Any, Callable] = {}
 METHODS: dict[str, Callable] = {}
 _HINTS = {
     "linspace": "use nested.arange",
-    "sort": "sorting is not supported yet",
-    "argsort": "sorting is not supported yet",
+    "bincount": "its result has a size from data; use nested.bincount with a length",
+    "unique": "use nested.unique_all and the like",
 }
 
 

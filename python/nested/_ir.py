@@ -91,6 +91,8 @@ class Trace:
         self.replaced: dict[str, Extent] = {}  # symbols that were unified
         self.reason: tuple[str, Location] = ("", where)  # of the last unification
         self._constants: dict[int, Value] = {}
+        # Sorted entries and indices by what they were made of.
+        self.sorts: dict[tuple, tuple[Value, Value]] = {}
         self._casts: dict[int, Value] = {}  # id of a value -> it with its latest extents
         self._alive: list[Value] = []  # keeps ids from being used again
 

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <tuple>
 
 using namespace nested::rt;
 
@@ -343,7 +344,8 @@ void Run::reportErrors(const Step &step, int64_t workers) {
           at<int64_t>(plan.layout.errors +
                       w * alignSize(plan.layout.maxErrors * int64_t(32))) +
           4 * e;
-      if (record[0] && (!first || record[2] < first[2]))
+      if (record[0] && (!first || std::tie(record[3], record[2]) <
+                                      std::tie(first[3], first[2])))
         first = record;
     }
   if (!first)

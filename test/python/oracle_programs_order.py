@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Programs of ops that follow the order of a dim: running reductions, scans."""
+"""Programs of ops that follow the order of a dim: running reductions, scans, sorting, scattering."""
 
 import numpy as np
-from oracle_programs import case, rectangles, rows, together
+from oracle_programs import case, normal, rectangles, rows, together
 from oracle_programs_more import documents
 
 
@@ -118,3 +118,147 @@ case("scan_recurrence", """func.func @f(%x: <N, 36>, %g: <N, 36>) -> (<N, 36>, <
   } -> <N, 36>, <N, 36>
   return %a, %b : <N, 36>, <N, 36> }""", together(rows(36), rows(36)),
      lambda x, g: leaky(x, np.tanh(g)))  # fmt: skip
+
+
+# --- Sorting, searching, scattering ---------------------------------------------------
+
+
+def tied(*shape, dtype="f4"):
+    """Few values, so that many are equal; zeros of both signs, infinities and NaN among floats."""
+    values = np.array([0, -0.0, 1, -1, 2.5, np.inf, -np.inf, np.nan, -3], "f8")
+    if np.dtype(dtype).kind != "f":
+        values = np.array([0, 1, -1, 100, -100, 7, -128, 127])
+
+    def samples(rng, lengths):
+        return [rng.choice(values, (n, *shape)).astype(dtype) for n in lengths]
+
+    return samples
+
+
+def ordered(x, axis=0, descending=False):
+    x = np.asarray(x)
+    if descending:
+        places = np.argsort(np.flip(x, axis), axis=axis, kind="stable")
+        places = x.shape[axis] - 1 - np.flip(places, axis)
+    else:
+        places = np.argsort(x, axis=axis, kind="stable")
+    return np.take_along_axis(x, places, axis), places
+
+
+def sort_text(name, dtype, dim=0):
+    kind = f"; {dtype}"
+    return f"""func.func @f(%x: <{name}{kind}>) -> (<{name}{kind}>, <{name}; i64>, <{name}{kind}>, <{name}; i64>) {{
+  %a, %i = ragged.sort %x dim {dim} : <{name}{kind}> -> <{name}{kind}>, <{name}; i64>
+  %b, %j = ragged.sort %x dim {dim} descending : <{name}{kind}> -> <{name}{kind}>, <{name}; i64>
+  return %a, %i, %b, %j : <{name}{kind}>, <{name}; i64>, <{name}{kind}>, <{name}; i64> }}"""
+
+
+# Groups of up to 64 elements are sorted by rank, longer ones by radix.
+for dtype, numpy_dtype, shape in [
+    ("f32", "f4", ()), ("f32", "f4", (3,)), ("f64", "f8", ()), ("i64", "i8", (2,)),
+    ("i32", "i4", ()), ("i8", "i1", ()),
+]:  # fmt: skip
+    extents = ", ".join(["N", *map(str, shape)])
+    case(f"sort_{dtype}" + ("_columns" if shape else ""), sort_text(extents, dtype),
+         together(tied(*shape, dtype=numpy_dtype)),
+         lambda x: (*ordered(x), *ordered(x, descending=True)), long=300, bad_values=False)  # fmt: skip
+
+case("sort_distinct", sort_text("N", "f32"), together(rows()),
+     lambda x: (*ordered(x), *ordered(x, descending=True)), long=1000)  # fmt: skip
+case("sort_integers", sort_text("N", "i64"),
+     lambda rng, lengths: [[rng.integers(-2**63, 2**63 - 1, n) for n in lengths]],
+     lambda x: (*ordered(x), *ordered(x, descending=True)), long=500)  # fmt: skip
+case("sort_bools", sort_text("N, 2", "i1"),
+     lambda rng, lengths: [[rng.integers(0, 2, (n, 2)).astype(bool) for n in lengths]],
+     lambda x: (*ordered(x), *ordered(x, descending=True)))  # fmt: skip
+case("sort_within_rows", sort_text("N, 70", "f32", 1), together(rows(70)),
+     lambda x: (*ordered(x, 1), *ordered(x, 1, True)), long=20)  # fmt: skip
+
+case("sort_rectangles", """func.func @f(%p: <N, M, 3>) -> (<N, M, 3>, <N, M, 3; i64>) {
+  %a, %i = ragged.sort %p dim 0 : <N, M, 3> -> <N, M, 3>, <N, M, 3; i64>
+  %b, %j = ragged.sort %p dim 1 descending : <N, M, 3> -> <N, M, 3>, <N, M, 3; i64>
+  return %a, %j : <N, M, 3>, <N, M, 3; i64> }""", together(rectangles(3)),
+     lambda p: (ordered(p)[0], ordered(p, 1, True)[1]), long=70)  # fmt: skip
+
+case("sort_path", """func.func @f(%x: <T, 4; f32; path = [B, S]>, %c: <4>, %w: <; f32; path = [B, S]>)
+    -> (<T, 4; f32; path = [B, S]>, <T, 4; i64; path = [B, S]>) {
+  %a, %i = ragged.sort %x dim 0 : <T, 4; f32; path = [B, S]> -> <T, 4; f32; path = [B, S]>, <T, 4; i64; path = [B, S]>
+  return %a, %i : <T, 4; f32; path = [B, S]>, <T, 4; i64; path = [B, S]> }""", documents)  # fmt: skip
+
+case("sort_dense", """func.func @f(%w: tensor<90x4xf32>) -> (tensor<90x4xf32>, tensor<90x4xi64>) {
+  %a, %i = ragged.sort %w dim 0 : tensor<90x4xf32> -> tensor<90x4xf32>, tensor<90x4xi64>
+  return %a, %i : tensor<90x4xf32>, tensor<90x4xi64> }""",
+     lambda rng, lengths: [rng.standard_normal((90, 4)).astype("f4")], batch=True)  # fmt: skip
+
+case("sort_half", """func.func @f(%x: <N>) -> (<N>, <N; i64>) {
+  %h = ragged.map ins(%x : <N>) {
+  ^bb0(%e: f32):
+    %t = arith.truncf %e : f32 to f16
+    ragged.yield %t : f16 } -> <N; f16>
+  %a, %i = ragged.sort %h dim 0 : <N; f16> -> <N; f16>, <N; i64>
+  %b = ragged.map ins(%a : <N; f16>) {
+  ^bb0(%e: f16):
+    %t = arith.extf %e : f16 to f32
+    ragged.yield %t : f32 } -> <N>
+  return %b, %i : <N>, <N; i64> }""", together(rows()), long=200)  # fmt: skip
+
+case("searchsorted", """func.func @f(%s: <K>, %x: <K, 3>, %d: tensor<5xf32>)
+    -> (<K, 3; i64>, <K, 3; i64>, <K, 3; i64>) {
+  %a, %i = ragged.sort %s dim 0 : <K> -> <K>, <K; i64>
+  %l = ragged.searchsorted %a, %x : <K>, <K, 3> -> <K, 3; i64>
+  %r = ragged.searchsorted %a, %x right : <K>, <K, 3> -> <K, 3; i64>
+  %t = ragged.searchsorted %d, %x : tensor<5xf32>, <K, 3> -> <K, 3; i64>
+  return %l, %r, %t : <K, 3; i64>, <K, 3; i64>, <K, 3; i64> }""",
+     together(tied(), tied(3), np.array([-3, -1, 0, 0, 2.5], "f4")),
+     lambda s, x, d: (np.searchsorted(np.sort(s), x), np.searchsorted(np.sort(s), x, "right"),
+                      np.searchsorted(d, x)), bad_values=False)  # fmt: skip
+
+
+def scattered(init, indices, updates, kind):
+    result = np.array(init)
+    for place, update in zip(indices, updates):
+        result[place] = {"add": np.add, "max": np.maximum, "min": np.minimum,
+                         "set": lambda old, new: new}[kind](result[place], update)  # fmt: skip
+    return result
+
+
+def scatter_arguments(*shape, dtype="f4"):
+    """Rows of N into K = other(N) + 1 rows."""
+
+    def arguments(rng, lengths):
+        counts = [(7 * n) % 5 + 1 for n in lengths]
+        make = (lambda n: normal(rng, n, *shape, dtype=dtype)) if np.dtype(dtype).kind == "f" else (
+            lambda n: rng.integers(-9, 9, (n, *shape)).astype(dtype))  # fmt: skip
+        return [[make(k) for k in counts],
+                [rng.integers(0, k, n) for n, k in zip(lengths, counts)],
+                [make(n) for n in lengths]]  # fmt: skip
+
+    return arguments
+
+
+for kind in ("add", "max", "min", "set"):
+    for dtype, numpy_dtype, extents, shape in [
+        ("f32", "f4", ", 40", (40,)), ("i64", "i8", "", ()),
+    ]:  # fmt: skip
+        init, rows_ = f"<K{extents}; {dtype}>", f"<N{extents}; {dtype}>"
+        case(f"scatter_{kind}_{dtype}",
+             f"""func.func @f(%z: {init}, %i: <N; i64>, %x: {rows_}) -> {init} {{
+  %y = ragged.scatter {kind} %z, %i, %x : {init}, <N; i64>, {rows_} -> {init}
+  return %y : {init} }}""", scatter_arguments(*shape, dtype=numpy_dtype),
+             lambda z, i, x, kind=kind: scattered(z, i, x, kind))  # fmt: skip
+
+# Into a constant number of rows, over pairs: other dims are ragged.
+case("scatter_histogram", """func.func @f(%x: <N, M>) -> (<9; i64>, <N, M>) {
+  %n = ragged.iota dim 0 : <N; i64>
+  %m = ragged.map ins(%n : <N; i64>) {
+  ^bb0(%k: i64):
+    %c = arith.constant 9 : i64
+    %r = arith.remsi %k, %c : i64
+    ragged.yield %r : i64 } -> <N; i64>
+  %o = ragged.fill 1 : i64 -> <N; i64>
+  %z = ragged.fill 0 : i64 -> <9; i64>
+  %h = ragged.scatter add %z, %m, %o : <9; i64>, <N; i64>, <N; i64> -> <9; i64>
+  %y = ragged.fill 0.0 : f32 -> <N, M>
+  %s = ragged.scatter set %y, %n, %x : <N, M>, <N; i64>, <N, M> -> <N, M>
+  return %h, %s : <9; i64>, <N, M> }""", together(rectangles()),
+     lambda x: (np.bincount(np.arange(len(x)) % 9, minlength=9), x))  # fmt: skip

@@ -75,6 +75,13 @@ public:
   /// Number of a message of the launch, from 1 on.
   int64_t addError(llvm::StringRef message);
 
+  /// Where `isFine` does not hold, writes the error record: message `number`
+  /// with a value, a row and a sample. The first error that a worker meets is
+  /// kept.
+  void recordErrorUnless(mlir::OpBuilder &b, mlir::Location loc,
+                         mlir::Value isFine, int64_t number, mlir::Value value,
+                         mlir::Value row, mlir::Value sample);
+
   /// Sets the function's type and adds the return; the launch's operands then
   /// are those that were asked for.
   void finish();

@@ -8,6 +8,7 @@
 #include "KernelFunction.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "nested/Conversion/LoopsToLLVM/Passes.h"
 
 using namespace mlir;
@@ -101,6 +102,31 @@ Value KernelSignature::getParent(OpBuilder &b, Location at,
 int64_t KernelSignature::addError(StringRef message) {
   errors.push_back(message.str());
   return errors.size();
+}
+
+void KernelSignature::recordErrorUnless(OpBuilder &b, Location at, Value isFine,
+                                        int64_t number, Value value, Value row,
+                                        Value sample) {
+  IndexBuilder ib(b, at);
+  Value record = getErrorRecord();
+  auto constant = [&](int64_t i) -> Value {
+    return arith::ConstantIntOp::create(b, at, i, 64);
+  };
+  Value known =
+      memref::LoadOp::create(b, at, record, ValueRange{ib.constant(0)});
+  Value isUnset = ib.compare(arith::CmpIPredicate::eq, known, constant(0));
+  Value isWrong = arith::XOrIOp::create(
+      b, at, isFine, arith::ConstantIntOp::create(b, at, 1, 1));
+  Value isFirst = arith::AndIOp::create(b, at, isWrong, isUnset);
+  scf::IfOp::create(b, at, isFirst, [&](OpBuilder &then, Location l) {
+    IndexBuilder tb(then, l);
+    Value message = arith::ConstantIntOp::create(then, l, number, 64);
+    Value words[] = {message, value, tb.toI64(row), tb.toI64(sample)};
+    for (auto [i, word] : llvm::enumerate(words))
+      memref::StoreOp::create(then, l, word, record,
+                              ValueRange{tb.constant(i)});
+    scf::YieldOp::create(then, l);
+  });
 }
 
 ArrayAttr KernelSignature::getErrors(Builder &builder) const {

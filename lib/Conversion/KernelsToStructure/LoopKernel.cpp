@@ -85,8 +85,15 @@ Value LoopKernel::getFirst(OpBuilder &b, Location at,
 }
 
 Value LoopKernel::evaluate(OpBuilder &b, Location at, ExtentAttr extent,
-                           Value sample) {
-  return signature.evaluate(b, at, extent, units.path, sample);
+                           ArrayRef<StringAttr> path, Value sample) {
+  sample = signature.getParent(b, at, units.path, path, sample);
+  return signature.evaluate(b, at, extent, path, sample);
+}
+
+Value LoopKernel::addScratch(MemRefType type) {
+  OpBuilder b(loc.getContext());
+  b.setInsertionPointToEnd(signature.getBody());
+  return memref::AllocOp::create(b, loc, type);
 }
 
 Value LoopKernel::load(OpBuilder &b, Location loc, const LoopOperand &operand,
@@ -116,6 +123,40 @@ void LoopKernel::store(OpBuilder &b, Location loc, Value value,
     vector::StoreOp::create(b, loc, value, operand.memref, index);
   else
     memref::StoreOp::create(b, loc, value, operand.memref, index);
+}
+
+/// Columns of a block: two cache lines of f32, and accumulators of f64 that fit
+/// the registers of AVX.
+static constexpr int64_t kBlock = 32;
+
+void LoopKernel::forBlocks(OpBuilder &b, Location loc, ExtentAttr extent,
+                           Value size, BlockBody body) {
+  IndexBuilder ib(b, loc);
+  auto forRange = [&](Value from, Value to, int64_t width) {
+    Value step = ib.constant(std::max<int64_t>(width, 1));
+    scf::ForOp::create(
+        b, loc, from, to, step, ValueRange(),
+        [&](OpBuilder &inner, Location l, Value column, ValueRange) {
+          body(inner, l, column, width);
+          scf::YieldOp::create(inner, l);
+        });
+  };
+  if (std::optional<int64_t> columns = extent.getConstant()) {
+    int64_t blocks = *columns / kBlock * kBlock;
+    if (blocks)
+      forRange(ib.constant(0), ib.constant(blocks), kBlock);
+    if (int64_t rest = *columns - blocks)
+      body(b, loc, ib.constant(blocks), rest == 1 ? 0 : rest);
+    return;
+  }
+  Value from = ib.constant(0);
+  for (int64_t width : {kBlock, kBlock / 4}) {
+    Value block = ib.constant(width);
+    Value to = ib.mul(ib.div(size, block), block);
+    forRange(from, to, width);
+    from = to;
+  }
+  forRange(from, size, 0);
 }
 
 int64_t LoopKernel::countBytes(ArrayRef<LoopOperand> operands) {
@@ -182,6 +223,12 @@ EmittedKernel LoopKernel::finish(const LoopCost &cost) {
   emitted.flopsPerRow = cost.flopsPerRow;
   emitted.bytesPerRow = cost.bytesPerRow;
   return emitted;
+}
+
+void LoopKernelBuilder::createResults() {
+  for (Value result : op->getResults())
+    if (!result.use_empty())
+      schedule.assignBuffer(result);
 }
 
 void LoopKernelBuilder::addKernel(StringRef suffix, const LoopUnits &units,

@@ -72,12 +72,21 @@ public:
   /// sample; it is 0 where an instance is a unit.
   void forUnits(UnitBody body);
 
+  /// Memory of the calling thread, for the whole call; contents arbitrary.
+  mlir::Value addScratch(mlir::MemRefType type);
+
   /// First element of a sample of the units' path.
   mlir::Value getFirst(mlir::OpBuilder &b, mlir::Location loc,
                        const LoopOperand &operand, mlir::Value sample);
   /// An extent over the path of the units, in a sample.
   mlir::Value evaluate(mlir::OpBuilder &b, mlir::Location loc,
-                       ExtentAttr extent, mlir::Value sample);
+                       ExtentAttr extent, mlir::Value sample) {
+    return evaluate(b, loc, extent, units.path, sample);
+  }
+  /// The same over a prefix of that path.
+  mlir::Value evaluate(mlir::OpBuilder &b, mlir::Location loc,
+                       ExtentAttr extent, llvm::ArrayRef<mlir::StringAttr> path,
+                       mlir::Value sample);
 
   /// One element, or a vector of consecutive ones if `width` is not 0.
   /// Booleans are i1 here.
@@ -86,6 +95,13 @@ public:
                           int64_t width = 0);
   static void store(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
                     const LoopOperand &operand, mlir::Value index);
+
+  using BlockBody = llvm::function_ref<void(mlir::OpBuilder &, mlir::Location,
+                                            mlir::Value column, int64_t width)>;
+  /// Columns [0, size), in blocks that are vectors of `width` consecutive ones
+  /// (0: one, a scalar). `size` is the value of `extent` here.
+  static void forBlocks(mlir::OpBuilder &b, mlir::Location loc,
+                        ExtentAttr extent, mlir::Value size, BlockBody body);
 
   /// What a row of `operands` reads or writes.
   static int64_t countBytes(llvm::ArrayRef<LoopOperand> operands);
@@ -109,9 +125,9 @@ public:
                     mlir::Operation *op, llvm::StringRef name)
       : schedule(schedule), b(b), op(op), name(name) {}
 
-  /// Memory for the results of the op. The extents of symbols that it binds
-  /// must have been bound.
-  void createResults() { schedule.assignBuffers(op); }
+  /// Memory for the results of the op that are used. The extents of symbols
+  /// that it binds must have been bound.
+  void createResults();
   mlir::Value createTemp(const LogicalType &type) {
     return schedule.createTemp(type);
   }
@@ -144,6 +160,9 @@ void registerSelectKernels(mlir::MLIRContext *context);
 void registerScanKernels(mlir::MLIRContext *context);
 void registerContractKernels(mlir::MLIRContext *context);
 void registerAttentionKernels(mlir::MLIRContext *context);
+void registerSortKernels(mlir::MLIRContext *context);
+void registerSearchKernels(mlir::MLIRContext *context);
+void registerScatterKernels(mlir::MLIRContext *context);
 
 } // namespace nested::ragged
 

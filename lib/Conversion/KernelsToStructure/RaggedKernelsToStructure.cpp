@@ -36,6 +36,9 @@ struct RaggedKernelsToStructure
       registerScanKernels(context);
       registerContractKernels(context);
       registerAttentionKernels(context);
+      registerSortKernels(context);
+      registerSearchKernels(context);
+      registerScatterKernels(context);
     });
   }
   void runOnOperation() override {

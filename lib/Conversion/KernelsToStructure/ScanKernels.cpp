@@ -20,10 +20,6 @@
 using namespace mlir;
 using namespace nested::ragged;
 
-/// Columns of a block: two cache lines of f32, whose f64 carried values fit the
-/// registers of AVX.
-static constexpr int64_t kBlock = 32;
-
 namespace {
 class ScanEmitter {
 public:
@@ -45,13 +41,9 @@ private:
     SmallVector<Value> inputs, outputs;
     Value length, inner;
   };
-  void emitUnit(OpBuilder &b, Location loc, const Unit &unit);
   /// Steps `width` columns from `column` on down the rows; 0: one, as scalars.
   void emitColumns(OpBuilder &b, Location loc, const Unit &unit, Value column,
                    int64_t width);
-  /// Loops over blocks of `width` columns from `from` to `to`.
-  void emitBlocks(OpBuilder &b, Location loc, const Unit &unit, Value from,
-                  Value to, int64_t width);
   SmallVector<Value> cloneBody(OpBuilder &b, ValueRange arguments,
                                int64_t width);
 
@@ -135,38 +127,6 @@ void ScanEmitter::emitColumns(OpBuilder &b, Location loc, const Unit &unit,
       });
 }
 
-void ScanEmitter::emitBlocks(OpBuilder &b, Location loc, const Unit &unit,
-                             Value from, Value to, int64_t width) {
-  Value step =
-      arith::ConstantIndexOp::create(b, loc, std::max<int64_t>(width, 1));
-  scf::ForOp::create(
-      b, loc, from, to, step, ValueRange(),
-      [&](OpBuilder &inner, Location l, Value column, ValueRange) {
-        emitColumns(inner, l, unit, column, width);
-        scf::YieldOp::create(inner, l);
-      });
-}
-
-void ScanEmitter::emitUnit(OpBuilder &b, Location loc, const Unit &unit) {
-  IndexBuilder ib(b, loc);
-  if (std::optional<int64_t> inner = split.inner.getConstant()) {
-    int64_t blocks = *inner / kBlock * kBlock;
-    if (blocks)
-      emitBlocks(b, loc, unit, ib.constant(0), ib.constant(blocks), kBlock);
-    if (int64_t rest = *inner - blocks)
-      emitColumns(b, loc, unit, ib.constant(blocks), rest == 1 ? 0 : rest);
-    return;
-  }
-  Value from = ib.constant(0);
-  for (int64_t width : {kBlock, kBlock / 4}) {
-    Value size = ib.constant(width);
-    Value to = ib.mul(ib.div(unit.inner, size), size);
-    emitBlocks(b, loc, unit, from, to, width);
-    from = to;
-  }
-  emitBlocks(b, loc, unit, from, unit.inner, 0);
-}
-
 void ScanEmitter::run() {
   kernel.forUnits([&](OpBuilder &b, Location loc, Value sample, Value index) {
     IndexBuilder ib(b, loc);
@@ -180,7 +140,11 @@ void ScanEmitter::run() {
     for (const LoopOperand &output : outputs)
       unit.outputs.push_back(
           ib.add(kernel.getFirst(b, loc, output, sample), offset));
-    emitUnit(b, loc, unit);
+    LoopKernel::forBlocks(
+        b, loc, split.inner, unit.inner,
+        [&](OpBuilder &at, Location l, Value column, int64_t width) {
+          emitColumns(at, l, unit, column, width);
+        });
   });
 }
 

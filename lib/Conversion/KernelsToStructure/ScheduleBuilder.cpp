@@ -86,33 +86,36 @@ Value ScheduleBuilder::createTemp(const LogicalType &type) {
                           IntegerAttr(), total, IntegerAttr(), IntegerAttr());
 }
 
-/// Memory for what an op makes: a result of the entry where the value is one.
 void ScheduleBuilder::assignBuffers(Operation *op) {
+  for (Value value : op->getResults())
+    assignBuffer(value);
+}
+
+/// A result of the entry where the value is one.
+void ScheduleBuilder::assignBuffer(Value value) {
   auto terminator =
       cast<func::ReturnOp>(func.getBody().front().getTerminator());
-  for (Value value : op->getResults()) {
-    std::optional<unsigned> position;
-    for (auto [i, operand] : llvm::enumerate(terminator.getOperands()))
-      if (operand == value && !position)
-        position = i;
-    std::optional<LogicalType> type = LogicalType::get(value);
-    if (!position) {
-      if (type)
-        buffers[value] = createTemp(*type);
-      continue;
-    }
-    BufferType bufferType;
-    if (type) {
-      bufferType = getBufferType(*type);
-    } else { // Structure as a dense tensor: as many rows as there are.
-      auto dense = cast<RankedTensorType>(value.getType());
-      bufferType = BufferType::get(context, dense.getShape().drop_front(),
-                                   getStorageType(dense.getElementType()));
-    }
-    buffers[value] = BufferOp::create(
-        b, op->getLoc(), bufferType, b.getStringAttr("result"),
-        b.getI64IntegerAttr(*position), Value(), IntegerAttr(), IntegerAttr());
+  std::optional<unsigned> position;
+  for (auto [i, operand] : llvm::enumerate(terminator.getOperands()))
+    if (operand == value && !position)
+      position = i;
+  std::optional<LogicalType> type = LogicalType::get(value);
+  if (!position) {
+    if (type)
+      buffers[value] = createTemp(*type);
+    return;
   }
+  BufferType bufferType;
+  if (type) {
+    bufferType = getBufferType(*type);
+  } else { // Structure as a dense tensor: as many rows as there are.
+    auto dense = cast<RankedTensorType>(value.getType());
+    bufferType = BufferType::get(context, dense.getShape().drop_front(),
+                                 getStorageType(dense.getElementType()));
+  }
+  buffers[value] = BufferOp::create(
+      b, value.getLoc(), bufferType, b.getStringAttr("result"),
+      b.getI64IntegerAttr(*position), Value(), IntegerAttr(), IntegerAttr());
 }
 
 //===----------------------------------------------------------------------===//

@@ -62,8 +62,9 @@ public:
 
   /// Memory with the rows of `type`.
   mlir::Value createTemp(const LogicalType &type);
-  /// Memory for the results of an op.
+  /// Memory for the results of an op, or for one value.
   void assignBuffers(mlir::Operation *op);
+  void assignBuffer(mlir::Value value);
   /// Binds the symbols that are fresh in the results of an op.
   void bindSymbol(mlir::Operation *op, mlir::Value counts, ExtentAttr upper);
   /// Where functions of kernels are added.

@@ -98,6 +98,11 @@ def Ragged_AccumulateKind : Ragged_Enum<"AccumulateKind", "what a running reduct
     I32EnumCase<"LogSumExp", 4, "logsumexp">]>;
 def Ragged_AccumulateKindAttr : Ragged_EnumAttr<Ragged_AccumulateKind, "accumulate_kind">;
 
+def Ragged_ScatterKind : Ragged_Enum<"ScatterKind", "what becomes of an element that an update meets", [
+    I32EnumCase<"Set", 0, "set">, I32EnumCase<"Add", 1, "add">,
+    I32EnumCase<"Max", 2, "max">, I32EnumCase<"Min", 3, "min">]>;
+def Ragged_ScatterKindAttr : Ragged_EnumAttr<Ragged_ScatterKind, "scatter_kind">;
+
 def Ragged_EmptyPolicy : Ragged_Enum<"EmptyPolicy",
     "what max and min of nothing are (R5)", [
     I32EnumCase<"Zero", 0, "zero">, I32EnumCase<"Identity", 1, "identity">]>;

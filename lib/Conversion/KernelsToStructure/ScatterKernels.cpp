@@ -20,9 +20,8 @@
 using namespace mlir;
 using namespace nested::ragged;
 
-static Value combine(ScatterKind kind, OpBuilder &b, Location loc, Value old,
-                     Value update) {
-  Type type = getElementTypeOrSelf(old.getType());
+static Value combine(ScatterKind kind, OpBuilder &b, Location loc, Type type,
+                     Value old, Value update) {
   bool isFloat = isa<FloatType>(type), isBool = type.isInteger(1);
   auto make = [&](auto floating, auto integer) -> Value {
     if (isFloat)
@@ -35,11 +34,17 @@ static Value combine(ScatterKind kind, OpBuilder &b, Location loc, Value old,
   case ScatterKind::Add:
     return make(arith::AddFOp(), arith::AddIOp());
   case ScatterKind::Max: // R10: maximumf propagates NaN.
-    return isBool ? make(arith::MaximumFOp(), arith::OrIOp())
-                  : make(arith::MaximumFOp(), arith::MaxSIOp());
+    if (isBool)
+      return make(arith::MaximumFOp(), arith::OrIOp());
+    return type.isUnsignedInteger()
+               ? make(arith::MaximumFOp(), arith::MaxUIOp())
+               : make(arith::MaximumFOp(), arith::MaxSIOp());
   case ScatterKind::Min:
-    return isBool ? make(arith::MinimumFOp(), arith::AndIOp())
-                  : make(arith::MinimumFOp(), arith::MinSIOp());
+    if (isBool)
+      return make(arith::MinimumFOp(), arith::AndIOp());
+    return type.isUnsignedInteger()
+               ? make(arith::MinimumFOp(), arith::MinUIOp())
+               : make(arith::MinimumFOp(), arith::MinSIOp());
   }
   llvm_unreachable("covered switch");
 }
@@ -47,7 +52,7 @@ static Value combine(ScatterKind kind, OpBuilder &b, Location loc, Value old,
 /// Elements or vectors of floats to those of another width.
 static Value convert(OpBuilder &b, Location loc, Value value, Type element) {
   Type from = getElementTypeOrSelf(value.getType());
-  if (from == element)
+  if (!isa<FloatType>(from) || from == element)
     return value;
   Type type = element;
   if (auto vector = dyn_cast<VectorType>(value.getType()))
@@ -153,10 +158,11 @@ ScatterKernels::emitLoopKernels(Operation *operation,
                             block, bl, updates, cb.add(from, column), width);
                         update =
                             convert(block, bl, update, sums.type.elementType);
-                        LoopKernel::store(
-                            block, bl,
-                            combine(op.getKind(), block, bl, old, update), sums,
-                            place);
+                        LoopKernel::store(block, bl,
+                                          combine(op.getKind(), block, bl,
+                                                  sums.type.elementType, old,
+                                                  update),
+                                          sums, place);
                       });
                   scf::YieldOp::create(then, at);
                 });

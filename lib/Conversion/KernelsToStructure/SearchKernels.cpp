@@ -18,10 +18,11 @@ using namespace mlir;
 using namespace nested::ragged;
 
 /// Whether x stands before y in a sorted list: NaN is the greatest (R10).
-static Value isLess(OpBuilder &b, Location loc, Value x, Value y) {
-  if (!isa<FloatType>(x.getType())) {
-    auto predicate = x.getType().isInteger(1) ? arith::CmpIPredicate::ult
-                                              : arith::CmpIPredicate::slt;
+static Value isLess(OpBuilder &b, Location loc, Type type, Value x, Value y) {
+  if (!isa<FloatType>(type)) {
+    auto predicate = type.isInteger(1) || type.isUnsignedInteger()
+                         ? arith::CmpIPredicate::ult
+                         : arith::CmpIPredicate::slt;
     return arith::CmpIOp::create(b, loc, predicate, x, y);
   }
   Value isNumber =
@@ -51,11 +52,12 @@ static Value search(OpBuilder &b, Location loc, const LoopOperand &sorted,
             LoopKernel::load(body, l, sorted, wb.add(first, middle));
         Value before;
         if (right) {
-          Value after = isLess(body, l, value, element);
+          Value after =
+              isLess(body, l, sorted.type.elementType, value, element);
           before = arith::XOrIOp::create(
               body, l, after, arith::ConstantIntOp::create(body, l, 1, 1));
         } else {
-          before = isLess(body, l, element, value);
+          before = isLess(body, l, sorted.type.elementType, element, value);
         }
         Value rest = wb.sub(range[1], wb.add(half, wb.constant(1)));
         scf::YieldOp::create(

@@ -148,6 +148,8 @@ Value SortEmitter::makeKey(OpBuilder &b, Location loc, Value element) {
                                   arith::XOrIOp::create(b, loc, bits, flips));
   } else if (element.getType().isInteger(1)) {
     key = arith::ExtUIOp::create(b, loc, intType, element);
+  } else if (source.type.elementType.isUnsignedInteger()) {
+    key = element;
   } else {
     key = arith::XOrIOp::create(b, loc, element,
                                 makeInt(b, loc, signBit, keyBits));

@@ -159,7 +159,7 @@ def unique_consecutive(x: Any) -> Any:
     x = np.asarray(x)
     if x.ndim != 1:
         raise ShapeError(f"unique_consecutive of {x.shape}: expected one axis")
-    return x[np.concatenate([np.ones(len(x) > 0, bool), x[1:] != x[:-1]])]
+    return x[np.concatenate([np.ones(min(len(x), 1), bool), x[1:] != x[:-1]])]
 
 
 class UniqueAll(NamedTuple):

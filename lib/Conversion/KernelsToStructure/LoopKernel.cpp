@@ -225,7 +225,7 @@ EmittedKernel LoopKernel::finish(const LoopCost &cost) {
   return emitted;
 }
 
-void LoopKernelBuilder::createResults() {
+void LoopKernelBuilder::createUsedResults() {
   for (Value result : op->getResults())
     if (!result.use_empty())
       schedule.assignBuffer(result);

@@ -125,9 +125,11 @@ public:
                     mlir::Operation *op, llvm::StringRef name)
       : schedule(schedule), b(b), op(op), name(name) {}
 
-  /// Memory for the results of the op that are used. The extents of symbols
+  /// Memory for the results of the op. The extents of symbols
   /// that it binds must have been bound.
-  void createResults();
+  void createResults() { schedule.assignBuffers(op); }
+  /// The same for those results that something uses.
+  void createUsedResults();
   mlir::Value createTemp(const LogicalType &type) {
     return schedule.createTemp(type);
   }

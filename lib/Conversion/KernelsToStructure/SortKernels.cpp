@@ -487,7 +487,7 @@ struct SortKernels : LoopKernelOpInterface::ExternalModel<SortKernels, SortOp> {
     auto op = cast<SortOp>(operation);
     if (op->use_empty())
       return success();
-    builder.createResults();
+    builder.createUsedResults();
     LogicalType type = LogicalType::of(op.getSource());
     LogicalType recordType = type;
     recordType.elementType = IntegerType::get(op.getContext(), 64);

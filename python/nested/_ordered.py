@@ -12,7 +12,7 @@ from . import _dims, _emit
 from ._dims import Dim
 from ._dtypes import as_dtype, is_bool, is_float, is_int, literal, name_of
 from ._errors import ShapeError, TraceError, at_user
-from ._functions import any_, broadcast_to, full_like, implements, reduce, reduction_dtype, where
+from ._functions import broadcast_to, full_like, implements, reduce, reduction_dtype, where
 from ._ir import Trace, Value, shape_text
 from ._movement import concatenate
 from ._tracer import Tracer, as_tracer, normalized, trace_of, unsupported, value_of
@@ -296,18 +296,6 @@ def unique_all(name: str, x: Any) -> tuple[Tracer, Tracer, Tracer, Tracer]:
     return values, first, inverse, counts
 
 
-@implements(np.nonzero, method="nonzero")
-def nonzero(a: Any) -> tuple[Tracer]:
-    x = _one_axis("np.nonzero", a)
-    places = Tracer(x._trace, _emit.iota(x._trace, x.shape, 0))
-    return (places[x.astype(bool)],)
-
-
-@implements(np.flatnonzero)
-def flatnonzero(a: Any) -> Tracer:
-    return nonzero(a)[0]
-
-
 def _entry(sorted_: Tracer, axis: int, place: Any) -> Tracer:
     """The entry at a place along an axis, 0 where there is none."""
     trace = sorted_._trace
@@ -343,7 +331,7 @@ def quantile(x: Any, q: Any, axis: Any, keepdims: bool = False, name: str = "qua
     first, second = _entry(ordered, at, low), _entry(ordered, at, low + 1)
     between = where(part > 0, first + (second - first) * part, first)
     # NaN is last in order; NumPy gives NaN where there is one.
-    spoiled = any_(np.isnan(x), at)
+    spoiled = np.any(np.isnan(x), axis=at)
     result = where(spoiled, np.asarray(np.nan, x.dtype)[()], between)
     return np.expand_dims(result, at) if keepdims else result
 

@@ -22,7 +22,7 @@ diff = np.diff
 
 __all__ = ["cumsum", "cumprod", "cummax", "cummin", "logcumsumexp", "cumulative_sum",
            "cumulative_prod", "diff", "sort", "argsort", "topk", "searchsorted", "unique_consecutive",
-           "unique_all", "unique_counts", "unique_inverse", "unique_values", "nonzero", "kthvalue",
+           "unique_all", "unique_counts", "unique_inverse", "unique_values", "kthvalue",
            "quantile", "median", "scatter", "bincount", "segment_sum", "segment_mean", "segment_max",
            "segment_min"]  # fmt: skip
 
@@ -216,9 +216,6 @@ def unique_inverse(x: Any, /) -> UniqueInverse:
 def unique_values(x: Any, /) -> Any:
     """As unique_all: the values alone."""
     return _unique("unique_values", x).values
-
-
-nonzero = np.nonzero
 
 
 @public

@@ -190,17 +190,13 @@ case("sort_dense", """func.func @f(%w: tensor<90x4xf32>) -> (tensor<90x4xf32>, t
   return %a, %i : tensor<90x4xf32>, tensor<90x4xi64> }""",
      lambda rng, lengths: [rng.standard_normal((90, 4)).astype("f4")], batch=True)  # fmt: skip
 
-case("sort_half", """func.func @f(%x: <N>) -> (<N>, <N; i64>) {
-  %h = ragged.map ins(%x : <N>) {
-  ^bb0(%e: f32):
-    %t = arith.truncf %e : f32 to f16
-    ragged.yield %t : f16 } -> <N; f16>
+case("sort_half", """func.func @f(%h: <N; f16>) -> (<N>, <N; i64>) {
   %a, %i = ragged.sort %h dim 0 : <N; f16> -> <N; f16>, <N; i64>
   %b = ragged.map ins(%a : <N; f16>) {
   ^bb0(%e: f16):
     %t = arith.extf %e : f16 to f32
     ragged.yield %t : f32 } -> <N>
-  return %b, %i : <N>, <N; i64> }""", together(rows()), long=200)  # fmt: skip
+  return %b, %i : <N>, <N; i64> }""", together(rows(dtype="f2")), long=200)  # fmt: skip
 
 case("searchsorted", """func.func @f(%s: <K>, %x: <K, 3>, %d: tensor<5xf32>)
     -> (<K, 3; i64>, <K, 3; i64>, <K, 3; i64>) {

@@ -114,8 +114,14 @@ def check_batch(program, compiled, base, number):
     rounded = compiled.interpret(args, rounded=True)
     agree(program, one, want, rounded)
     if number == 1:
-        kernels = compiled.interpret(args, phase="kernels")
-        agree(program, kernels, want, rounded)
+        try:
+            kernels = compiled.interpret(args, phase="kernels")
+        except RunError as error:
+            # Products of matrices are kernels without a tile program.
+            if "does not support 'ragged.contract_kernel'" not in str(error):
+                raise
+        else:
+            agree(program, kernels, want, rounded)
     two = compiled.run(args, threads=2, gaps=np.random.default_rng(number))
     for k, (a, b) in enumerate(zip(one, two)):
         same_bits(a.values, b.values, f"two threads and gaps: result {k}")

@@ -248,8 +248,7 @@ TEST_F(ReferenceTest, IntegerDivision) {
   EXPECT_EQ(apply("arith.ceildivsi", 7, 2), 4);
   EXPECT_EQ(apply("arith.divui", -1, 2), 0x7fffffff);
   EXPECT_EQ(apply("arith.remui", -1, 16), 15);
-  EXPECT_EQ(apply("arith.divsi", 1, 0), 987654321);
-  EXPECT_NE(errors.find("division by zero"), std::string::npos) << errors;
+  EXPECT_EQ(apply("arith.divsi", 1, 0), 0); // R11
 }
 
 TEST_F(ReferenceTest, IntegerBits) {
@@ -265,8 +264,7 @@ TEST_F(ReferenceTest, IntegerBits) {
   EXPECT_EQ(apply("math.ipowi", 3, 4), 81);
   EXPECT_EQ(apply("math.ipowi", 3, -1), 0);
   EXPECT_EQ(apply("math.ipowi", -1, -3), -1);
-  EXPECT_EQ(apply("arith.shli", 1, 8), 987654321);
-  EXPECT_NE(errors.find("shift"), std::string::npos) << errors;
+  EXPECT_EQ(apply("arith.shli", 1, 8), 0); // R11
   EXPECT_EQ(mapIntegers("i8", 4, 0, "%r = math.ctlz %a : i8"), 5);
   EXPECT_EQ(mapIntegers("i8", 4, 0, "%r = math.cttz %a : i8"), 2);
   EXPECT_EQ(mapIntegers("i8", -1, 0, "%r = math.ctpop %a : i8"), 8);

@@ -88,12 +88,16 @@ static std::optional<Dims> classify(GenericOp op) {
   return dims;
 }
 
-/// Maps of dims and constants only, and no sums of dims.
+/// Maps of dims and constants only, no sums of dims, and nothing outside of the
+/// inputs.
 static bool areAccessesPlain(GenericOp op) {
-  for (unsigned i = 0; i < 2; ++i)
+  for (unsigned i = 0; i < 2; ++i) {
+    if (op.getInputOutside(i))
+      return false;
     for (AffineExpr expr : op.getInputMap(i).getResults())
       if (!isa<AffineDimExpr, AffineConstantExpr>(expr))
         return false;
+  }
   return true;
 }
 

@@ -103,6 +103,22 @@ Value AdjointBuilder::fill(const LogicalType &type, double value) {
                         getNumberAttr(type.elementType, value));
 }
 
+Value AdjointBuilder::addWhereIndexed(OpBuilder &b, Location loc,
+                                      ValueRange scalars, int64_t dim) {
+  Value wanted = scalars[0], x = scalars[1], sum = scalars[2];
+  Value place = IndexOp::create(b, loc, b.getI64Type(), dim);
+  if (!wanted.getType().isInteger(64))
+    wanted = arith::ExtSIOp::create(b, loc, b.getI64Type(), wanted);
+  Value hit =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, wanted, place);
+  Type wide = sum.getType();
+  if (x.getType() != wide)
+    x = arith::ExtFOp::create(b, loc, wide, x);
+  Value zero = arith::ConstantOp::create(b, loc, getNumberAttr(wide, 0));
+  return arith::AddFOp::create(b, loc, sum,
+                               arith::SelectOp::create(b, loc, hit, x, zero));
+}
+
 FailureOr<Value> AdjointBuilder::sumTo(Value gradient, Type type) {
   LogicalType from = LogicalType::of(gradient), to = LogicalType::of(type);
   int64_t first = from.getRank() - to.getRank();

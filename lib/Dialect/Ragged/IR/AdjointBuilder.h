@@ -58,6 +58,12 @@ public:
                 llvm::ArrayRef<mlir::Operation *> body, mlir::Value variable,
                 mlir::Value output, mlir::Value seed);
 
+  /// A step of the adjoint of loads by index, in the region of a generic: of an
+  /// index, a gradient and an accumulator, adds the gradient where the index is
+  /// the coordinate along `dim`.
+  static mlir::Value addWhereIndexed(mlir::OpBuilder &b, mlir::Location loc,
+                                     mlir::ValueRange scalars, int64_t dim);
+
 private:
   mlir::OpBuilder &b;
   mlir::Location loc;

@@ -235,21 +235,9 @@ differentiateLoad(IndexedLoadOpInterface load, OpBuilder &b, Value gradient) {
   if (spec.batchReduced)
     sum.path.pop_back();
   spec.init = builder.fill(sum, getNumberAttr(wide, 0));
-  Type indexType = indices.elementType;
   Value total =
       builder.build(spec, [&](OpBuilder &b, Location l, ValueRange v) -> Value {
-        Value place = IndexOp::create(b, l, b.getI64Type(), rank);
-        Value wanted = v[0];
-        if (!indexType.isInteger(64))
-          wanted = arith::ExtSIOp::create(b, l, b.getI64Type(), wanted);
-        Value hit = arith::CmpIOp::create(b, l, arith::CmpIPredicate::eq,
-                                          wanted, place);
-        Value x = v[1];
-        if (x.getType() != wide)
-          x = arith::ExtFOp::create(b, l, wide, x);
-        Value zero = arith::ConstantOp::create(b, l, getNumberAttr(wide, 0));
-        return arith::AddFOp::create(
-            b, l, v[2], arith::SelectOp::create(b, l, hit, x, zero));
+        return AdjointBuilder::addWhereIndexed(b, l, v, rank);
       });
   AdjointBuilder adjoint(b, loc);
   FailureOr<Value> whole =

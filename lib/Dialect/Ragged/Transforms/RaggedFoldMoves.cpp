@@ -180,28 +180,6 @@ static bool needsWholeGather(GenericOp op, unsigned i, GatherOp gather) {
   return false;
 }
 
-/// A generic that is a copy of the value.
-static Value copy(Value value) {
-  OpBuilder b(value.getContext());
-  b.setInsertionPointAfterValue(value);
-  LogicalType type = LogicalType::of(value);
-  Location loc = value.getLoc();
-  Value init = EmptyOp::create(b, loc, value.getType());
-  SmallVector<StringRef> iterators(type.getRank(), "parallel");
-  AffineMap identity = b.getMultiDimIdentityMap(type.getRank());
-  auto result = GenericOp::create(
-      b, loc, TypeRange{value.getType()}, ValueRange{value}, ValueRange{init},
-      makeExtentsAttr(b.getContext(), type.extents),
-      b.getStrArrayAttr(iterators), makePathAttr(b.getContext(), type.path),
-      b.getAffineMapArrayAttr({identity, identity}), ArrayAttr(), ArrayAttr(),
-      UnitAttr());
-  Type element = getScalarType(type.elementType);
-  Block *body =
-      b.createBlock(&result.getBody(), {}, {element, element}, {loc, loc});
-  YieldOp::create(b, loc, ValueRange{body->getArgument(0)});
-  return result.getResult(0);
-}
-
 void RaggedFoldMoves::runOnOperation() {
   // In program order: the inputs of a move have been folded before it is.
   SmallVector<GenericOp> ops;
@@ -221,8 +199,11 @@ void RaggedFoldMoves::runOnOperation() {
       auto gather = dyn_cast_or_null<GatherOp>(producer);
       auto load = dyn_cast_or_null<IndexedLoadOpInterface>(producer);
       if ((gather && needsWholeGather(op, i, gather)) ||
-          (load && needsWholeLoad(op, i)))
-        op.getInputsMutable()[i].set(copy(op.getInputs()[i]));
+          (load && needsWholeLoad(op, i))) {
+        OpBuilder b(op.getContext());
+        b.setInsertionPointAfter(producer);
+        op.getInputsMutable()[i].set(createMove(b, op.getInputs()[i]));
+      }
     }
   });
 }

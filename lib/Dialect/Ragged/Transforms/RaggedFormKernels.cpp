@@ -33,29 +33,6 @@ private:
 };
 } // namespace
 
-/// A generic that yields its input unchanged.
-static Value createMove(IRRewriter &rewriter, Value value) {
-  LogicalType type = LogicalType::of(value);
-  MLIRContext *context = rewriter.getContext();
-  Location loc = value.getLoc();
-  Value init = EmptyOp::create(rewriter, loc, value.getType());
-  AffineMap identity =
-      AffineMap::getMultiDimIdentityMap(type.getRank(), context);
-  SmallVector<StringRef> iterators(type.getRank(), "parallel");
-  auto op = GenericOp::create(
-      rewriter, loc, TypeRange{value.getType()}, ValueRange{value},
-      ValueRange{init}, makeExtentsAttr(context, type.extents),
-      rewriter.getStrArrayAttr(iterators), makePathAttr(context, type.path),
-      rewriter.getAffineMapArrayAttr({identity, identity}), ArrayAttr(),
-      ArrayAttr(), UnitAttr());
-  OpBuilder::InsertionGuard guard(rewriter);
-  Type element = getScalarType(type.elementType);
-  Block *block =
-      rewriter.createBlock(&op.getBody(), {}, {element, element}, {loc, loc});
-  YieldOp::create(rewriter, loc, block->getArgument(0));
-  return op.getResult(0);
-}
-
 /// Contents that do not matter are zero where something reads them, so that
 /// results are written even then (R5).
 void RaggedFormKernels::defineContents(IRRewriter &rewriter) {

@@ -43,3 +43,25 @@ DictionaryAttr nested::ragged::getCheckAttr(CheckKind kind, ExtentAttr lhs,
        b.getNamedAttr("what", b.getStringAttr(what)),
        b.getNamedAttr("where", b.getStringAttr(formatLocation(where)))});
 }
+
+Value nested::ragged::createMove(OpBuilder &builder, Value value) {
+  LogicalType type = LogicalType::of(value);
+  MLIRContext *context = builder.getContext();
+  Location loc = value.getLoc();
+  Value init = EmptyOp::create(builder, loc, value.getType());
+  AffineMap identity =
+      AffineMap::getMultiDimIdentityMap(type.getRank(), context);
+  SmallVector<StringRef> iterators(type.getRank(), "parallel");
+  auto op = GenericOp::create(
+      builder, loc, TypeRange{value.getType()}, ValueRange{value},
+      ValueRange{init}, makeExtentsAttr(context, type.extents),
+      builder.getStrArrayAttr(iterators), makePathAttr(context, type.path),
+      builder.getAffineMapArrayAttr({identity, identity}), ArrayAttr(),
+      ArrayAttr(), UnitAttr());
+  OpBuilder::InsertionGuard guard(builder);
+  Type element = getScalarType(type.elementType);
+  Block *block =
+      builder.createBlock(&op.getBody(), {}, {element, element}, {loc, loc});
+  YieldOp::create(builder, loc, block->getArgument(0));
+  return op.getResult(0);
+}

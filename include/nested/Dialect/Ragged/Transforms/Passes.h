@@ -43,6 +43,8 @@ mlir::DictionaryAttr getCheckAttr(CheckKind kind, ExtentAttr lhs,
                                   llvm::StringRef what, mlir::Location where);
 /// `file.py:3` for messages; empty when the location is unknown.
 std::string formatLocation(mlir::Location loc);
+/// A generic that yields `value` unchanged, at the builder's insertion point.
+mlir::Value createMove(mlir::OpBuilder &builder, mlir::Value value);
 
 } // namespace nested::ragged
 

@@ -1,5 +1,5 @@
 // On the oldest x86-64 there are no instructions for rounding, fused
-// multiply-adds and f16; the expansions give the same numbers.
+// multiply-adds, f16 and bf16; the expansions give the same numbers.
 // REQUIRES: x86
 // RUN: nested-compile %s -o %t.so --target=cpu:x86-64
 // RUN: %host_cc -O1 -I%source_dir/runtime/include %S/Inputs/float_fallback.c -o %t.exe -ldl -lm
@@ -57,6 +57,33 @@ module attributes {ragged.phase = "loops"} {
       %v = memref.load %x[%i] : memref<?xf64>
       %r = arith.truncf %v : f64 to f16
       memref.store %r, %y[%i] : memref<?xf16>
+    }
+    return
+  }
+  func.func @brain_roundeven(%x: memref<?xbf16>, %y: memref<?xbf16>, %begin: index, %end: index) attributes {ragged.kernel} {
+    %c8 = arith.constant 8 : index
+    scf.for %i = %begin to %end step %c8 {
+      %v = vector.load %x[%i] : memref<?xbf16>, vector<8xbf16>
+      %r = math.roundeven %v : vector<8xbf16>
+      vector.store %r, %y[%i] : memref<?xbf16>, vector<8xbf16>
+    }
+    return
+  }
+  func.func @half_floor(%x: memref<?xf16>, %y: memref<?xf16>, %begin: index, %end: index) attributes {ragged.kernel} {
+    %c1 = arith.constant 1 : index
+    scf.for %i = %begin to %end step %c1 {
+      %v = memref.load %x[%i] : memref<?xf16>
+      %r = math.floor %v : f16
+      memref.store %r, %y[%i] : memref<?xf16>
+    }
+    return
+  }
+  func.func @brain_max(%x: memref<?xbf16>, %y: memref<?xbf16>, %begin: index, %end: index) attributes {ragged.kernel} {
+    %c8 = arith.constant 8 : index
+    scf.for %i = %begin to %end step %c8 {
+      %v = vector.load %x[%i] : memref<?xbf16>, vector<8xbf16>
+      %r = vector.reduction <maximumf>, %v : vector<8xbf16> into bf16
+      memref.store %r, %y[%i] : memref<?xbf16>
     }
     return
   }

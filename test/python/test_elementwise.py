@@ -237,6 +237,9 @@ def test_bfloat16(rng):
             nested.nn.gelu(x), nested.nn.elu(x), x.astype("f4") + y, np.rint(x), np.clip(x, -1, 1),
         )  # fmt: skip
 
+    for target in ("cpu:x86-64", "cpu:x86-64-v3"):  # Without instructions for it: no calls.
+        kind = nested.spec("N", dtype=bfloat16)
+        nested.export(lambda x, y: (*f(x, y), x[:, None] @ y[None]), kind, kind, target=target)
     got = nested.jit(f)(nested.from_list([x]), nested.from_list([y]))
     want = f(x.astype("f8"), y.astype("f8"))
     for k, (a, b) in enumerate(zip(got, want, strict=True)):

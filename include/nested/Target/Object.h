@@ -35,9 +35,15 @@ compileToObject(mlir::ModuleOp module, const TargetSpec &target,
                 const ObjectOptions &options = {});
 
 /// Rewrites what the target has no instructions for and LLVM would turn into
-/// calls of a run-time library: rounding, fused multiply-adds, f16 conversions.
+/// calls of a run-time library: rounding, fused multiply-adds, conversions of
+/// 16-bit floats.
 void expandUnsupportedFloatOps(llvm::Module &module,
                                const llvm::TargetMachine &machine);
+
+/// Makes bf16 i16 where the target has no instructions for bf16 and LLVM would
+/// call a run-time library to move them. Last before code is generated.
+void storeBrainFloatsAsIntegers(llvm::Module &module,
+                                const llvm::TargetMachine &machine);
 
 } // namespace nested
 

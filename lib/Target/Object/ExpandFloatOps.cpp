@@ -11,8 +11,12 @@
 // * fused multiply-adds, on processors without: a product and a sum, rounded
 //   twice;
 // * rounding to integers, on x86-64 before SSE4.1;
-// * conversions between f16 and f32 on x86-64 before F16C, and from f64 to f16
-//   on all x86-64.
+// * functions of bf16, and of f16 before F16C: computed in f32;
+// * conversions between f16 and f32 on x86-64 before F16C, from f64 to f16
+//   on all x86-64, and to bf16 before AVX512-BF16.
+//
+// Run before optimization, for its sake, and after, since it may bring some
+// of them back.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,6 +43,8 @@ public:
   Value *expandRounding(Intrinsic::ID id, Value *x);
   Value *truncF32ToF16(Value *x);
   Value *extendF16ToF32(Value *x);
+  Value *truncF32ToBF16(Value *x);
+  Value *extendBF16ToF32(Value *x);
   Value *truncF64ToOddF32(Value *x);
 
 private:
@@ -161,8 +167,37 @@ Value *Expander::extendF16ToF32(Value *x) {
   return builder.CreateBitCast(builder.CreateOr(result, sign), f32);
 }
 
-/// An inexact result gets an odd last bit, so that rounding it again to f16 is
-/// as rounding once.
+/// Rounds to nearest, ties to even: bf16 is the upper half of f32.
+Value *Expander::truncF32ToBF16(Value *x) {
+  Type *i32 = like(builder.getInt32Ty(), x);
+  auto constant = [&](uint32_t value) { return ConstantInt::get(i32, value); };
+  Value *bits = builder.CreateBitCast(x, i32);
+  Value *odd =
+      builder.CreateAnd(builder.CreateLShr(bits, constant(16)), constant(1));
+  Value *rounded =
+      builder.CreateAdd(builder.CreateAdd(bits, constant(0x7FFF)), odd);
+  // Adding could make a NaN infinite.
+  Value *quiet = builder.CreateOr(bits, constant(0x00400000));
+  Value *isNaN = builder.CreateFCmpUNO(x, x);
+  Value *upper = builder.CreateLShr(builder.CreateSelect(isNaN, quiet, rounded),
+                                    constant(16));
+  return builder.CreateBitCast(
+      builder.CreateTrunc(upper, like(builder.getInt16Ty(), x)),
+      like(builder.getBFloatTy(), x));
+}
+
+/// Not `fpext`, which LLVM would move behind the function that it is for.
+Value *Expander::extendBF16ToF32(Value *x) {
+  Type *i32 = like(builder.getInt32Ty(), x);
+  Value *bits = builder.CreateZExt(
+      builder.CreateBitCast(x, like(builder.getInt16Ty(), x)), i32);
+  return builder.CreateBitCast(
+      builder.CreateShl(bits, ConstantInt::get(i32, 16)),
+      like(builder.getFloatTy(), x));
+}
+
+/// An inexact result gets an odd last bit, so that rounding it again to f16 or
+/// bf16 is as rounding once.
 Value *Expander::truncF64ToOddF32(Value *x) {
   Type *f32 = like(builder.getFloatTy(), x);
   Type *i32 = like(builder.getInt32Ty(), x);
@@ -186,36 +221,81 @@ static bool isFloatOrDouble(Type *type) {
          type->getScalarType()->isDoubleTy();
 }
 
+namespace {
+/// What the processor has instructions for.
+struct FloatSupport {
+  bool fma, rounding, half, bfloat;
+};
+} // namespace
+
+/// The intrinsic of 16-bit floats computed in f32, which is exact for those
+/// that round to integers or choose one of their operands. Null for others.
+static Value *widen(IntrinsicInst *call, const FloatSupport &has) {
+  Type *type = call->getType()->getScalarType();
+  if (!type->isBFloatTy() && (!type->isHalfTy() || has.half))
+    return nullptr;
+  switch (call->getIntrinsicID()) {
+  case Intrinsic::roundeven:
+  case Intrinsic::rint:
+  case Intrinsic::nearbyint:
+  case Intrinsic::floor:
+  case Intrinsic::ceil:
+  case Intrinsic::trunc:
+  case Intrinsic::round:
+  case Intrinsic::maximum:
+  case Intrinsic::minimum:
+  case Intrinsic::maxnum:
+  case Intrinsic::minnum:
+  case Intrinsic::vector_reduce_fmaximum:
+  case Intrinsic::vector_reduce_fminimum:
+  case Intrinsic::vector_reduce_fmax:
+  case Intrinsic::vector_reduce_fmin:
+    break;
+  default:
+    return nullptr;
+  }
+  IRBuilder<> builder(call);
+  SmallVector<Value *> wide;
+  for (Value *operand : call->args())
+    wide.push_back(type->isBFloatTy() ? Expander(call).extendBF16ToF32(operand)
+                                      : Expander(call).extendF16ToF32(operand));
+  Value *result = builder.CreateIntrinsic(call->getIntrinsicID(),
+                                          wide.front()->getType(), wide, call);
+  return builder.CreateFPTrunc(result, call->getType());
+}
+
 /// The replacement of an instruction, or null when it stays.
-static Value *expand(Instruction &instruction, bool hasFma, bool hasRounding,
-                     bool hasHalf) {
+static Value *expand(Instruction &instruction, const FloatSupport &has) {
   if (auto *call = dyn_cast<IntrinsicInst>(&instruction)) {
-    if (call->getIntrinsicID() == Intrinsic::fma && !hasFma) {
+    if (call->getIntrinsicID() == Intrinsic::fma && !has.fma) {
       IRBuilder<> builder(call);
       return builder.CreateFAdd(
           builder.CreateFMul(call->getArgOperand(0), call->getArgOperand(1)),
           call->getArgOperand(2));
     }
-    if (!hasRounding && isFloatOrDouble(call->getType()) &&
+    if (!has.rounding && isFloatOrDouble(call->getType()) &&
         call->arg_size() == 1)
       return Expander(call).expandRounding(call->getIntrinsicID(),
                                            call->getArgOperand(0));
     return nullptr;
   }
   Type *type = instruction.getType()->getScalarType();
-  if (isa<FPTruncInst>(instruction) && type->isHalfTy()) {
+  bool toBFloat = type->isBFloatTy();
+  if (isa<FPTruncInst>(instruction) && (type->isHalfTy() || toBFloat)) {
     Value *source = instruction.getOperand(0);
     bool fromDouble = source->getType()->getScalarType()->isDoubleTy();
-    if (!fromDouble && hasHalf)
+    bool isSupported = toBFloat ? has.bfloat : has.half;
+    if (!fromDouble && isSupported)
       return nullptr;
     if (fromDouble)
       source = Expander(&instruction).truncF64ToOddF32(source);
-    if (!hasHalf)
-      return Expander(&instruction).truncF32ToF16(source);
+    if (!isSupported)
+      return toBFloat ? Expander(&instruction).truncF32ToBF16(source)
+                      : Expander(&instruction).truncF32ToF16(source);
     return IRBuilder<>(&instruction)
         .CreateFPTrunc(source, instruction.getType());
   }
-  if (isa<FPExtInst>(instruction) && !hasHalf &&
+  if (isa<FPExtInst>(instruction) && !has.half &&
       instruction.getOperand(0)->getType()->getScalarType()->isHalfTy()) {
     Value *wide =
         Expander(&instruction).extendF16ToF32(instruction.getOperand(0));
@@ -232,17 +312,25 @@ void nested::expandUnsupportedFloatOps(Module &module,
   // AArch64 has instructions for all of this.
   if (!machine.getTargetTriple().isX86())
     return;
-  bool hasFma =
+  FloatSupport has;
+  has.fma =
       subtarget.checkFeatures("+fma") || subtarget.checkFeatures("+avx512f");
-  bool hasRounding = subtarget.checkFeatures("+sse4.1");
-  bool hasHalf = subtarget.checkFeatures("+f16c");
-  for (Function &function : module)
+  has.rounding = subtarget.checkFeatures("+sse4.1");
+  has.half = subtarget.checkFeatures("+f16c");
+  has.bfloat = subtarget.checkFeatures("+avx512bf16");
+  auto replace = [](Instruction &instruction, Value *replacement) {
+    if (!replacement)
+      return;
+    instruction.replaceAllUsesWith(replacement);
+    instruction.eraseFromParent();
+  };
+  for (Function &function : module) {
     for (Instruction &instruction :
-         make_early_inc_range(instructions(function))) {
-      Value *replacement = expand(instruction, hasFma, hasRounding, hasHalf);
-      if (!replacement)
-        continue;
-      instruction.replaceAllUsesWith(replacement);
-      instruction.eraseFromParent();
-    }
+         make_early_inc_range(instructions(function)))
+      if (auto *call = dyn_cast<IntrinsicInst>(&instruction))
+        replace(instruction, widen(call, has));
+    for (Instruction &instruction :
+         make_early_inc_range(instructions(function)))
+      replace(instruction, expand(instruction, has));
+  }
 }

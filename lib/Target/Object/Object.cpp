@@ -141,6 +141,8 @@ nested::compileToObject(mlir::ModuleOp module, const TargetSpec &target,
   finish("translate");
 
   optimize(*code, **machine, options.optLevel);
+  expandUnsupportedFloatOps(*code, **machine);
+  storeBrainFloatsAsIntegers(*code, **machine);
   finish("optimize");
 
   llvm::SmallVector<char, 0> object;

@@ -69,10 +69,50 @@ static void test_half(void) {
   }
 }
 
+static float from_brain(uint16_t upper) {
+  uint32_t bits = (uint32_t)upper << 16;
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/* Rounding to an integer and choosing the largest are exact in f32, and what is
+   rounded has at most as many bits. */
+static void test_functions_of_16_bits(void) {
+  enum { count = 65536 };
+  static uint16_t brain[count], rounded[count], largest[count];
+  static _Float16 half[count], lower[count];
+  for (int i = 0; i < count; ++i) {
+    brain[i] = (uint16_t)(i * 40503); /* In an order without order. */
+    memcpy(&half[i], &brain[i], sizeof half[i]);
+  }
+  run("brain_roundeven", brain, rounded, count);
+  run("half_floor", half, lower, count);
+  for (int i = 0; i < count; ++i) {
+    float x = from_brain(brain[i]);
+    expect("brain_roundeven", x, from_brain(rounded[i]), rintf(x));
+    expect("half_floor", (float)half[i], (float)lower[i],
+           floorf((float)half[i]));
+  }
+  run("brain_max", brain, largest, count);
+  for (int i = 0; i < count; i += 8) {
+    float want = from_brain(brain[i]);
+    for (int k = 1; k < 8; ++k) {
+      float x = from_brain(brain[i + k]);
+      if (isnan(want) || isnan(x))
+        want = NAN;
+      else if (x > want || (x == want && !signbit(x)))
+        want = x;
+    }
+    expect("brain_max", i, from_brain(largest[i]), want);
+  }
+}
+
 int main(int argc, char **argv) {
   open_artifact(argv[1]);
   test_rounding();
   test_half();
+  test_functions_of_16_bits();
   double x = 3;
   run("fma", &x, 0, 1);
   expect("fma", 3, x, 12);

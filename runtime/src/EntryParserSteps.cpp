@@ -213,6 +213,12 @@ void EntryParser::parseLaunch(const Node &n, Step &step) {
       step.scalars.push_back(parseRows(scalars.at(i)));
   }
   parseUnits(n.at("units"), step);
+  step.perSample = n.has("per_sample") && n.at("per_sample").asBool();
+  if (step.perSample &&
+      (step.units.kind != Units::Kind::Groups ||
+       entry.paths[entry.tables[step.units.rowTable].path].depth != 1))
+    n.error("a launch that is per sample needs groups over a path of one "
+            "component");
   step.tileRows = n.integerOr("tile_rows", 1, 1, INT32_MAX);
   step.scratchBytes = n.integerOr("scratch_bytes", 0, 0, int64_t(1) << 40);
   step.flopsPerRow = n.numberOr("flops_per_row", 0);

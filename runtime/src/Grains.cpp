@@ -18,7 +18,7 @@ Grains::Grains(const Step &step, const Structure &structure)
   if (units.rowTable >= 0) {
     numRows = structure.totals[units.rowTable];
     rowOffsets = structure.tables[units.rowTable];
-    instances = structure.entries[units.rowTable] - 1;
+    lastInstance = structure.entries[units.rowTable] - 1;
   }
   switch (kind) {
   case Units::Kind::Single:
@@ -27,13 +27,28 @@ Grains::Grains(const Step &step, const Structure &structure)
     numUnits = ceilDiv(numRows, units.rows);
     break;
   case Units::Kind::Groups:
-    numUnits = instances;
+    numUnits = lastInstance;
     if (units.unitTable >= 0) {
       numUnits = structure.totals[units.unitTable];
       unitOffsets = structure.tables[units.unitTable];
     }
     break;
   }
+}
+
+Grains::Grains(const Step &step, const Structure &structure, int64_t begin,
+               int64_t end)
+    : Grains(step, structure) {
+  firstInstance = begin;
+  lastInstance = end;
+  firstUnit = unitsBefore(begin);
+  numUnits = unitsBefore(end) - firstUnit;
+  numRows = rowOffsets[end] - rowOffsets[begin];
+}
+
+/// Units of the instances before `i`, where units are groups.
+int64_t Grains::unitsBefore(int64_t i) const {
+  return unitOffsets ? unitOffsets[i] : i;
 }
 
 int64_t Grains::count(int64_t threads) const {
@@ -60,26 +75,26 @@ static int64_t share(int64_t total, int64_t part, int64_t parts) {
 
 int64_t Grains::boundary(int64_t grain, int64_t count) const {
   if (grain >= count || numUnits == 0)
-    return numUnits;
+    return firstUnit + numUnits;
   // Units that are rows: whole tiles, or quarters of them where tiles are few.
   if (kind == Units::Kind::Groups && step.units.unitTable >= 0 &&
       step.units.unitTable == step.units.rowTable) {
     bool few = numUnits / count < 4 * step.tileRows;
     int64_t rows =
         few ? std::max<int64_t>(1, step.tileRows / 4) : step.tileRows;
-    return std::min(numUnits,
-                    share(ceilDiv(numUnits, rows), grain, count) * rows);
+    int64_t unit = share(ceilDiv(numUnits, rows), grain, count) * rows;
+    return firstUnit + std::min(numUnits, unit);
   }
   if (kind != Units::Kind::Groups)
     return share(numUnits, grain, count);
   // The weight of a unit is its rows and one more, so that units without rows
   // count too. Offsets of units and rows together are then offsets of weight.
-  auto unitsBefore = [&](int64_t i) {
-    return unitOffsets ? unitOffsets[i] : i;
-  };
   auto weightBefore = [&](int64_t i) { return rowOffsets[i] + unitsBefore(i); };
-  int64_t target = share(weightBefore(instances), grain, count);
-  int64_t low = 0, high = instances; // weightBefore(low) <= target < ...(high)
+  int64_t before = weightBefore(firstInstance);
+  int64_t target =
+      before + share(weightBefore(lastInstance) - before, grain, count);
+  // weightBefore(low) <= target < weightBefore(high)
+  int64_t low = firstInstance, high = lastInstance;
   while (high - low > 1) {
     int64_t middle = low + (high - low) / 2;
     if (weightBefore(middle) <= target)

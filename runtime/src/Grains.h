@@ -17,6 +17,9 @@ namespace nested::rt {
 class Grains {
 public:
   Grains(const Step &step, const Structure &structure);
+  /// Of the samples [begin, end) only: a step that is per sample.
+  Grains(const Step &step, const Structure &structure, int64_t begin,
+         int64_t end);
 
   int64_t units() const { return numUnits; }
   int64_t rows() const { return numRows; }
@@ -26,14 +29,17 @@ public:
   int64_t count(int64_t threads) const;
 
   /// The first unit of grain `grain` of `count`; boundary(count, count) is
-  /// units().
+  /// behind the last.
   int64_t boundary(int64_t grain, int64_t count) const;
 
 private:
+  int64_t unitsBefore(int64_t instance) const;
+
   const Step &step;
   Units::Kind kind;
   const int64_t *rowOffsets = nullptr, *unitOffsets = nullptr;
-  int64_t instances = 0;
+  int64_t firstInstance = 0, lastInstance = 0;
+  int64_t firstUnit = 0;
   int64_t numRows = 1, numUnits = 1;
 };
 

@@ -160,6 +160,8 @@ struct Step {
   std::vector<Memref> memrefs;
   std::vector<Rows> scalars;
   Units units;
+  /// Units of a sample touch that sample only, of what steps write.
+  bool perSample = false;
   int64_t tileRows = 1;
   int64_t scratchBytes = 0;
   double flopsPerRow = 0, bytesPerRow = 0;

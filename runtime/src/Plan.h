@@ -11,6 +11,7 @@
 #include "Artifact.h"
 #include "Pool.h"
 #include "Structure.h"
+#include "Windows.h"
 
 namespace nested::rt {
 
@@ -69,6 +70,7 @@ struct PlannedResult {
 
 struct PlannedTemp {
   int64_t offset = 0; // From the start of the arena.
+  int first = 0, last = 0;
   int64_t bytes = 0;
 };
 
@@ -124,6 +126,7 @@ struct nested_plan_t {
   std::vector<nested::rt::PlannedResult> results;
   std::vector<nested::rt::PlannedTemp> temps; // Per buffer.
   std::vector<nested::rt::PlannedStep> steps;
+  std::vector<nested::rt::WindowedSteps> windows; // By step.
   nested::rt::Layout layout;
   bool exact = true;
   double flops = 0, bytesMoved = 0;

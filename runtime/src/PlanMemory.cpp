@@ -138,26 +138,54 @@ void Budget::charge(Class what, int64_t bytes) {
 // Workspace
 //===----------------------------------------------------------------------===//
 
-/// Places temps by first fit: each at the lowest offset at which no temp that
-/// lives at the same time is. Returns the size of the arena.
-static int64_t placeTemps(nested_plan_t &plan) {
+/// Sizes and lifetimes of temps, where steps run in windows too.
+static void measureTemps(nested_plan_t &plan) {
   const Entry &entry = *plan.entry;
   plan.temps.resize(entry.buffers.size());
-  std::vector<int> placed; // By offset.
-  int64_t arena = 0;
   for (size_t b = 0; b < entry.buffers.size(); ++b) {
     const Buffer &buffer = entry.buffers[b];
     if (buffer.kind != Buffer::Kind::Temp)
       continue;
     PlannedTemp &temp = plan.temps[b];
-    temp.bytes = alignSize(mulSizes(plan.structure.rows(buffer.rows),
-                                    buffer.rowBytes, "the size of a buffer"));
+    temp.first = buffer.first;
+    temp.last = buffer.last;
+    bool isWindowed = false;
+    for (const WindowedSteps &steps : plan.windows) {
+      const std::vector<int> &temps = steps.temps;
+      if (std::find(temps.begin(), temps.end(), b) != temps.end()) {
+        // Whatever sample a window starts with, row 0 of the batch would lie
+        // at a multiple of the alignment.
+        isWindowed = true;
+        temp.bytes = addSizes(windowBytes(plan.structure, steps, buffer),
+                              alignment, "the size of a buffer");
+      } else if (buffer.first <= steps.last && buffer.last >= steps.first) {
+        // The steps are run again for each window.
+        temp.first = std::min(temp.first, steps.first);
+        temp.last = std::max(temp.last, steps.last);
+      }
+    }
+    if (!isWindowed)
+      temp.bytes = mulSizes(plan.structure.rows(buffer.rows), buffer.rowBytes,
+                            "the size of a buffer");
+    temp.bytes = alignSize(temp.bytes);
+  }
+}
+
+/// Places temps by first fit: each at the lowest offset at which no temp that
+/// lives at the same time is. Returns the size of the arena.
+static int64_t placeTemps(nested_plan_t &plan) {
+  const Entry &entry = *plan.entry;
+  std::vector<int> placed; // By offset.
+  int64_t arena = 0;
+  for (size_t b = 0; b < entry.buffers.size(); ++b) {
+    if (entry.buffers[b].kind != Buffer::Kind::Temp)
+      continue;
+    PlannedTemp &temp = plan.temps[b];
     int64_t offset = 0;
     for (int other : placed) {
-      const Buffer &o = entry.buffers[other];
-      if (o.last < buffer.first || o.first > buffer.last)
-        continue;
       const PlannedTemp &p = plan.temps[other];
+      if (p.last < temp.first || p.first > temp.last)
+        continue;
       if (p.offset - offset >= temp.bytes)
         break;
       offset = std::max(offset, p.offset + p.bytes);
@@ -187,6 +215,10 @@ public:
   int64_t bytes = 0;
 };
 } // namespace
+
+/// What temporaries of launches in windows may take, per thread: about what the
+/// caches of a core hold.
+constexpr int64_t windowBytesPerWorker = int64_t(2) << 20;
 
 void nested::rt::planWorkspace(nested_plan_t &plan) {
   const Entry &entry = *plan.entry;
@@ -250,6 +282,9 @@ void nested::rt::planWorkspace(nested_plan_t &plan) {
       arg.stageOffset = places.take(arg.rows, entry.args[i].rowBytes);
   }
   layout.stagingBytes = places.bytes - layout.staging;
+  plan.windows =
+      planWindows(plan.structure, windowBytesPerWorker * plan.workers());
+  measureTemps(plan);
   layout.arenaBytes = placeTemps(plan);
   layout.arena = places.take(layout.arenaBytes, 1);
   // One line between the scratch of two workers, against false sharing by

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Run.h"
-#include "Grains.h"
 
 #include <algorithm>
 #include <chrono>
@@ -167,36 +166,79 @@ static void report(const nested_plan_t &plan, nested_event_kind kind,
 void Run::execute(void *const *data) {
   initBuffers(data);
   stageArguments(data);
-  for (size_t s = 0; s < entry.steps.size(); ++s) {
-    const Step &step = entry.steps[s];
-    int64_t start = plan.onEvent ? now() : 0;
-    switch (step.op) {
-    case Step::Op::Launch:
-      launch(step);
-      break;
-    case Step::Op::Bind:
-      bind(step, static_cast<int>(s));
-      break;
-    case Step::Op::Check:
-      structure.check(step.check, entry.name, NESTED_DATA_ERROR);
-      break;
-    case Step::Op::Copy:
-      copy(step);
-      break;
-    case Step::Op::StoreTable:
-    case Step::Op::StoreScalar:
-      store(step);
-      break;
-    case Step::Op::Locate:
-      locate(step);
-      break;
-    case Step::Op::Linearize:
-      linearize(step);
-      break;
+  auto windows = plan.windows.begin();
+  for (int s = 0; s < static_cast<int>(entry.steps.size()); ++s) {
+    if (windows == plan.windows.end() || windows->first != s) {
+      runStep(s);
+      continue;
     }
-    if (plan.onEvent)
-      report(plan, NESTED_EVENT_STEP, static_cast<int64_t>(s), 0, 0, 0, start);
+    runWindows(*windows);
+    s = windows->last;
+    ++windows;
   }
+}
+
+void Run::runStep(int index) {
+  const Step &step = entry.steps[index];
+  int64_t start = plan.onEvent ? now() : 0;
+  switch (step.op) {
+  case Step::Op::Launch:
+    launch(step, Grains(step, structure));
+    break;
+  case Step::Op::Bind:
+    bind(step, index);
+    break;
+  case Step::Op::Check:
+    structure.check(step.check, entry.name, NESTED_DATA_ERROR);
+    break;
+  case Step::Op::Copy:
+    copy(step);
+    break;
+  case Step::Op::StoreTable:
+  case Step::Op::StoreScalar:
+    store(step);
+    break;
+  case Step::Op::Locate:
+    locate(step);
+    break;
+  case Step::Op::Linearize:
+    linearize(step);
+    break;
+  }
+  if (plan.onEvent)
+    report(plan, NESTED_EVENT_STEP, index, 0, 0, 0, start);
+}
+
+void Run::runWindows(const WindowedSteps &steps) {
+  for (int64_t w = 0; w < steps.count(); ++w) {
+    int64_t begin = steps.bounds[w], end = steps.bounds[w + 1];
+    // Kernels count rows from the start of the batch. The memory begins with
+    // those of the window, at the alignment that they would have there.
+    for (int b : steps.temps) {
+      const Buffer &temp = entry.buffers[b];
+      int64_t before = structure.tables[temp.rows.table][begin] * temp.rowBytes;
+      auto memory = reinterpret_cast<uintptr_t>(
+          at<char>(plan.layout.arena + plan.temps[b].offset));
+      setMemory(b,
+                reinterpret_cast<void *>(memory + before % alignment - before));
+    }
+    for (int s = steps.first; s <= steps.last; ++s) {
+      const Step &step = entry.steps[s];
+      int64_t start = plan.onEvent ? now() : 0;
+      launch(step, Grains(step, structure, begin, end));
+      if (plan.onEvent)
+        report(plan, NESTED_EVENT_STEP, s, 0, 0, 0, start);
+    }
+  }
+}
+
+/// Of a temporary and its aliases.
+void Run::setMemory(int temp, void *memory) {
+  for (size_t b = 0; b < entry.buffers.size(); ++b)
+    if (static_cast<int>(b) == temp ||
+        (entry.buffers[b].kind == Buffer::Kind::Alias &&
+         entry.buffers[b].index == temp))
+      buffers[b] = memory;
 }
 
 void Run::reportResults(void *const *data) {
@@ -260,9 +302,8 @@ static void runGrain(void *data, int64_t grain, int64_t worker) {
            job.step - job.plan->entry->steps.data(), worker, begin, end, start);
 }
 
-void Run::launch(const Step &step) {
+void Run::launch(const Step &step, const Grains &grains) {
   const Layout &layout = plan.layout;
-  Grains grains(step, structure);
   if (grains.units() == 0)
     return;
   if (!step.function)

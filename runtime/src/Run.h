@@ -8,6 +8,7 @@
 #ifndef NESTED_RUNTIME_RUN_H
 #define NESTED_RUNTIME_RUN_H
 
+#include "Grains.h"
 #include "Plan.h"
 
 namespace nested::rt {
@@ -45,7 +46,10 @@ private:
   void stageArguments(void *const *data);
   void finishBinds(int step);
 
-  void launch(const Step &step);
+  void runStep(int index);
+  void runWindows(const WindowedSteps &steps);
+  void setMemory(int temp, void *memory);
+  void launch(const Step &step, const Grains &grains);
   int64_t leadingSize(int buffer) const;
   void reportErrors(const Step &step, int64_t workers);
   void bind(const Step &step, int index);

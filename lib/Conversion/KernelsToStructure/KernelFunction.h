@@ -232,8 +232,13 @@ struct EmittedKernel {
   int64_t flopsPerRow = 0, bytesPerRow = 0;
 };
 
-/// The launch of a kernel over all its units.
-void createLaunch(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef name,
+/// Whether a unit of a sample reads and writes, of what steps write, that
+/// sample only. `emitted` is a kernel of `op` with units of kind `groups`.
+bool isPerSample(mlir::Operation *op, const EmittedKernel &emitted,
+                 ScheduleBuilder &schedule);
+
+/// The launch of a kernel of `op` over all its units.
+void createLaunch(mlir::OpBuilder &b, mlir::Operation *op, llvm::StringRef name,
                   const EmittedKernel &emitted, UnitKind units, int64_t chunk,
                   int64_t tileRows, ScheduleBuilder &schedule);
 

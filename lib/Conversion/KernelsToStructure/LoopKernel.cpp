@@ -240,8 +240,8 @@ void LoopKernelBuilder::addKernel(StringRef suffix, const LoopUnits &units,
     kernel.getSignature().getFunction()->setAttr(kLoopKernelAttr,
                                                  op->getName().getIdentifier());
   LoopCost cost = body(kernel);
-  createLaunch(b, op->getLoc(), full, kernel.finish(cost), UnitKind::Groups, 0,
-               1, schedule);
+  createLaunch(b, op, full, kernel.finish(cost), UnitKind::Groups, 0, 1,
+               schedule);
 }
 
 Value LoopKernelBuilder::createPartials(const LogicalType &type,
@@ -258,6 +258,5 @@ void LoopKernelBuilder::addKernel(
     function_ref<EmittedKernel(OpBuilder &, StringRef)> body) {
   std::string full = (name + suffix).str();
   OpBuilder module = schedule.getModuleBuilder();
-  createLaunch(b, op->getLoc(), full, body(module, full), units, chunk, 1,
-               schedule);
+  createLaunch(b, op, full, body(module, full), units, chunk, 1, schedule);
 }

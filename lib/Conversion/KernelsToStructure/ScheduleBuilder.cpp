@@ -122,17 +122,20 @@ void ScheduleBuilder::assignBuffer(Value value) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-void nested::ragged::createLaunch(OpBuilder &b, Location loc, StringRef name,
+void nested::ragged::createLaunch(OpBuilder &b, Operation *op, StringRef name,
                                   const EmittedKernel &emitted, UnitKind units,
                                   int64_t chunk, int64_t tileRows,
                                   ScheduleBuilder &schedule) {
   Value rowTable = schedule.getTable(emitted.rowTable);
   Value unitTable =
       emitted.unitTable ? schedule.getTable(*emitted.unitTable) : Value();
-  LaunchOp::create(b, loc, name, units,
+  bool perSample =
+      units == UnitKind::Groups && isPerSample(op, emitted, schedule);
+  LaunchOp::create(b, op->getLoc(), name, units,
                    chunk ? b.getI64IntegerAttr(chunk) : IntegerAttr(), rowTable,
                    unitTable, emitted.memrefs, emitted.scalars, tileRows,
-                   emitted.flopsPerRow, emitted.bytesPerRow, emitted.errors);
+                   emitted.flopsPerRow, emitted.bytesPerRow, emitted.errors,
+                   perSample);
 }
 
 LogicalResult ScheduleBuilder::addKernel(KernelOp kernel) {
@@ -147,8 +150,8 @@ LogicalResult ScheduleBuilder::addKernel(KernelOp kernel) {
       module, kernel, kernel.getKernelName(), *this, outputs);
   if (failed(emitted))
     return failure();
-  createLaunch(b, kernel.getLoc(), kernel.getKernelName(), *emitted,
-               UnitKind::Groups, 0, kernel.getTile(), *this);
+  createLaunch(b, kernel, kernel.getKernelName(), *emitted, UnitKind::Groups, 0,
+               kernel.getTile(), *this);
   return success();
 }
 
@@ -181,8 +184,8 @@ LogicalResult ScheduleBuilder::addBatchKernel(KernelOp kernel) {
       emitKernelFunction(module, kernel, name, *this, outputs);
   if (failed(partial))
     return failure();
-  createLaunch(b, kernel.getLoc(), name, *partial, UnitKind::Chunks,
-               kernel.getChunk(), kernel.getTile(), *this);
+  createLaunch(b, kernel, name, *partial, UnitKind::Chunks, kernel.getChunk(),
+               kernel.getTile(), *this);
   for (unsigned k : folds) {
     std::string combineName = name + "_combine" + std::to_string(k);
     auto reduce = yield->getOperand(k).getDefiningOp<TileReduceOp>();
@@ -191,7 +194,7 @@ LogicalResult ScheduleBuilder::addBatchKernel(KernelOp kernel) {
                             outputs[k], buffers[kernel.getResult(k)]);
     if (failed(combine))
       return failure();
-    createLaunch(b, kernel.getLoc(), combineName, *combine, UnitKind::Single, 0,
+    createLaunch(b, kernel, combineName, *combine, UnitKind::Single, 0,
                  kernel.getTile(), *this);
   }
   return success();

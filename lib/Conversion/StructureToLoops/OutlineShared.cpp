@@ -98,6 +98,30 @@ static LogicalResult collect(Value value, Block *body,
   return success();
 }
 
+/// Where the launch that makes shared operands goes: before the launches that
+/// are per sample and end with `launch`, which stay neighbours.
+static Operation *getPlaceBefore(ragged::LaunchOp launch) {
+  Operation *place = launch;
+  if (!launch.getPerSample())
+    return place;
+  llvm::SmallDenseSet<Value> used(launch.getMemrefs().begin(),
+                                  launch.getMemrefs().end());
+  for (Operation *op = launch->getPrevNode(); op; op = op->getPrevNode()) {
+    if (auto other = dyn_cast<ragged::LaunchOp>(op);
+        other && other.getPerSample()) {
+      place = other;
+      continue;
+    }
+    bool isOther = isa<ragged::BufferOp, ragged::TableOp>(op) &&
+                   llvm::none_of(op->getResults(), [&](Value result) {
+                     return used.contains(result);
+                   });
+    if (!isOther)
+      break;
+  }
+  return place;
+}
+
 void OutlineShared::outline(func::FuncOp kernel, ragged::LaunchOp launch) {
   Block &body = kernel.getBody().front();
   unsigned numMemrefs = launch.getMemrefs().size();
@@ -145,7 +169,7 @@ void OutlineShared::outline(func::FuncOp kernel, ragged::LaunchOp launch) {
   }
   SmallVector<Value> made;
   int64_t units = 0, bytes = 0;
-  b.setInsertionPoint(launch);
+  b.setInsertionPoint(getPlaceBefore(launch));
   for (Root &root : roots) {
     units = std::max(units, root.getType().getDimSize(0));
     bytes += 2 * root.getType().getNumElements() *
@@ -168,7 +192,8 @@ void OutlineShared::outline(func::FuncOp kernel, ragged::LaunchOp launch) {
   ragged::LaunchOp::create(
       b, launch.getLoc(), name, ragged::UnitKind::Groups, IntegerAttr(), table,
       table, buffers, ValueRange(), /*tile_rows=*/1, /*flops_per_row=*/0,
-      /*bytes_per_row=*/llvm::divideCeil(bytes, units), ArrayAttr());
+      /*bytes_per_row=*/llvm::divideCeil(bytes, units), ArrayAttr(),
+      /*per_sample=*/false);
   launch.getMemrefsMutable().append(made);
 
   // The kernel that makes them.

@@ -210,6 +210,8 @@ FailureOr<json::Object> ScheduleExporter::exportLaunch(LaunchOp op) {
       {"tile_rows", static_cast<int64_t>(op.getTileRows())},
       {"flops_per_row", static_cast<int64_t>(op.getFlopsPerRow())},
       {"bytes_per_row", static_cast<int64_t>(op.getBytesPerRow())}};
+  if (op.getPerSample())
+    step["per_sample"] = true;
   if (auto bytes = kernel->getAttrOfType<IntegerAttr>(kScratchBytesAttr))
     step["scratch_bytes"] = bytes.getInt();
   if (ArrayAttr errors = op.getErrorsAttr()) {

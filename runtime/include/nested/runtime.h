@@ -389,7 +389,8 @@ typedef struct nested_allocator {
 
 /* What took how long, for tools that show where time goes. */
 typedef enum nested_event_kind {
-  NESTED_EVENT_STEP = 0, /* a step of the plan, from start to end */
+  NESTED_EVENT_STEP = 0, /* a step of the plan, from start to end; several when
+                            samples take turns */
   NESTED_EVENT_GRAIN = 1 /* a piece of a launch, on one thread */
 } nested_event_kind;
 

@@ -29,6 +29,28 @@ inline const char *pairBlock = R"json({
             "units": {"kind": "groups", "unit_table": 1, "row_table": 2},
             "tile_rows": 4, "scratch_bytes": 16, "flops_per_row": 12, "bytes_per_row": 16}]})json";
 
+/// x [N, 4], w [4] -> [N, 4]: pairs and their mean are temporaries, which two
+/// launches per sample write and read.
+inline const char *pairDiagonal = R"json({
+ "name": "diagonal",
+ "symbols": [{"name": "N", "path": ["B"], "arg": 0, "dim": 0}],
+ "args": [{"name": "x", "kind": "ragged", "dtype": "f32", "extents": ["N", "4"], "path": ["B"]},
+          {"name": "w", "kind": "dense", "dtype": "f32", "shape": [4]}],
+ "results": [{"name": "0", "kind": "ragged", "dtype": "f32", "extents": ["N", "4"], "path": ["B"]}],
+ "tables": [{"kind": "base", "arg": 0},
+            {"kind": "offsets", "extent": "N", "path": ["B"]},
+            {"kind": "offsets", "extent": "N * N", "path": ["B"]}],
+ "buffers": [{"kind": "arg", "index": 0}, {"kind": "arg", "index": 1}, {"kind": "result", "index": 0},
+             {"kind": "temp", "rows": {"total": 2}, "row_bytes": 16, "first": 0, "last": 1},
+             {"kind": "temp", "rows": {"total": 1}, "row_bytes": 16, "first": 0, "last": 1}],
+ "steps": [{"op": "launch", "kernel": "pair_block", "per_sample": true,
+            "memrefs": [{"buffer": 0}, {"buffer": 1}, {"buffer": 3}, {"buffer": 4}, {"table": 0}, {"table": 1}, {"table": 2}],
+            "units": {"kind": "groups", "unit_table": 1, "row_table": 2},
+            "tile_rows": 4, "scratch_bytes": 16, "flops_per_row": 12, "bytes_per_row": 16},
+           {"op": "launch", "kernel": "add_diagonal", "per_sample": true,
+            "memrefs": [{"buffer": 3}, {"buffer": 4}, {"buffer": 2}, {"table": 1}, {"table": 2}],
+            "units": {"kind": "groups", "unit_table": 1, "row_table": 1}, "bytes_per_row": 48}]})json";
+
 /// x [N, 2] + y [M, 2], where N must be M.
 inline const char *addRows = R"json({
  "name": "add",

@@ -47,6 +47,31 @@ KERNEL pair_block(const nested_frame *f, int64_t begin, int64_t end,
   }
 }
 
+/* Groups: one unit per row of out. pair [N, N, 4], mean [N, 4] -> out [N, 4] =
+   pair[a, a] + mean[a]; tables: offsets of N, offsets of N * N. */
+KERNEL add_diagonal(const nested_frame *f, int64_t begin, int64_t end,
+                    void *scratch) {
+  const float *pair = f->memrefs[0], *mean = f->memrefs[1];
+  float *out = f->memrefs[2];
+  const int64_t *single = f->memrefs[3], *pairs = f->memrefs[4];
+  (void)scratch;
+  for (int64_t u = begin; u < end; ++u) {
+    int64_t i = find(single, u), n = single[i + 1] - single[i];
+    int64_t a = u - single[i];
+    for (int c = 0; c < 4; ++c)
+      out[u * 4 + c] = pair[(pairs[i] + a * n + a) * 4 + c] + mean[u * 4 + c];
+  }
+}
+
+/* Groups: one unit per row. from [N, 4] -> to [N, 4]. */
+KERNEL copy_rows(const nested_frame *f, int64_t begin, int64_t end,
+                 void *scratch) {
+  const float *from = f->memrefs[0];
+  float *to = f->memrefs[1];
+  (void)scratch;
+  memcpy(to + begin * 4, from + begin * 4, (size_t)(end - begin) * 16);
+}
+
 /* Chunks of 8 rows: x [N, 2] + y [M, 2] -> [N, 2], packed; scalars: rows. */
 KERNEL add_rows(const nested_frame *f, int64_t begin, int64_t end,
                 void *scratch) {

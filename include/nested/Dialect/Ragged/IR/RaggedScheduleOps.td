@@ -95,6 +95,9 @@ def Ragged_LaunchOp : Ragged_ScheduleStepOp<"launch", [AttrSizedOperandSegments]
     record follows them. `scalars` are totals of offsets tables, in the order of the kernel's scalar
     arguments. `unit_table` and `row_table` are as in the manifest.
 
+    `per_sample`: of what steps write, a unit of a sample reads and writes that sample only, so the runtime may run steps for some samples
+    before it runs them for the next.
+
     ```mlir
     ragged.launch @k units groups row_table %r unit_table %u memrefs(%x, %o : !ragged.buffer<128xf32>, !ragged.table)
         scalars(%r) {tile_rows = 48 : i64, flops_per_row = 2 : i64, bytes_per_row = 512 : i64}
@@ -103,7 +106,7 @@ def Ragged_LaunchOp : Ragged_ScheduleStepOp<"launch", [AttrSizedOperandSegments]
   let arguments = (ins FlatSymbolRefAttr:$kernel, Ragged_UnitKindAttr:$units, OptionalAttr<I64Attr>:$chunk,
       Ragged_TableType:$row_table, Optional<Ragged_TableType>:$unit_table,
       Variadic<AnyTypeOf<[Ragged_BufferType, Ragged_TableType]>>:$memrefs, Variadic<Ragged_TableType>:$scalars,
-      I64Attr:$tile_rows, I64Attr:$flops_per_row, I64Attr:$bytes_per_row, OptionalAttr<StrArrayAttr>:$errors);
+      I64Attr:$tile_rows, I64Attr:$flops_per_row, I64Attr:$bytes_per_row, OptionalAttr<StrArrayAttr>:$errors, UnitAttr:$per_sample);
   let assemblyFormat = [{
     $kernel `units` `` $units (`chunk` $chunk^)? `row_table` $row_table (`unit_table` $unit_table^)?
     `memrefs` `(` ($memrefs^ `:` type($memrefs))? `)` (`scalars` `(` $scalars^ `)`)? attr-dict

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Goldens of the single-pair-single block: loss and gradients, sample by sample, in NumPy.
+"""Goldens of the single-pair-single block: loss and gradients, sample by sample, by PyTorch.
 
     block_goldens.py > goldens/block.json
 
-Nothing of the package is used: the backward is written out by hand. Three layouts (square pairs;
+Nothing of the package is used. Three layouts (square pairs;
 rectangular ones; three channels in front of the ragged axis), over batches of 1, 4, 8 and 9 samples:
 changed partitions of the same totals, changed extents and maxima, empty samples, equal structures. Of
 each array the goldens hold its norm and two random projections.
@@ -50,66 +50,38 @@ def weights(count):
 
 
 def forward(w, x, z):
+    """The block for one sample, in PyTorch."""
+    import torch
+
     p = (x @ w["u"])[..., :, None, :] + (z @ w["v"])[..., None, :, :]
-    centred = p - p.mean(-1, keepdims=True)
-    rate = 1 / np.sqrt((centred**2).mean(-1, keepdims=True) + EPS)
-    normal = centred * rate
-    y = normal * w["scale"] + w["offset"]
-    a, b = y @ w["gate"], y @ w["up"]
-    sigmoid = 1 / (1 + np.exp(-a))
-    h = a * sigmoid * b
-    q = p + h @ w["down"]
-    mean = q.sum(-2) / max(1, q.shape[-2])
-    return x + mean @ w["g"], q, (rate, normal, y, a, b, sigmoid, h, mean)
-
-
-def outer(a, b):
-    """Summed over all rows."""
-    return a.reshape(-1, a.shape[-1]).T @ b.reshape(-1, b.shape[-1])
-
-
-def backward(w, x, z, kept, dx, dq):
-    rate, normal, y, a, b, sigmoid, h, mean = kept
-    grads = {"g": outer(mean, dx)}
-    dmean = dx @ w["g"].T
-    dq = dq + (dmean / max(1, dq.shape[-2]))[..., :, None, :]
-    grads["down"] = outer(h, dq)
-    dh = dq @ w["down"].T
-    da = dh * b * sigmoid * (1 + a * (1 - sigmoid))
-    db = dh * a * sigmoid
-    grads["gate"] = outer(y, da)
-    grads["up"] = outer(y, db)
-    dy = da @ w["gate"].T + db @ w["up"].T
-    grads["scale"] = (dy * normal).reshape(-1, P).sum(0)
-    grads["offset"] = dy.reshape(-1, P).sum(0)
-    dn = dy * w["scale"]
-    dp = dq + rate * (
-        dn - dn.mean(-1, keepdims=True) - normal * (dn * normal).mean(-1, keepdims=True)
-    )
-    du, dv = dp.sum(-2), dp.sum(-3)
-    grads["u"] = outer(x, du)
-    grads["v"] = outer(z, dv)
-    return grads, dx + du @ w["u"].T, dv @ w["v"].T
+    y = torch.nn.functional.layer_norm(p, (P,), w["scale"], w["offset"], EPS)
+    p = p + (torch.nn.functional.silu(y @ w["gate"]) * (y @ w["up"])) @ w["down"]
+    return x + p.sum(-2) / max(1, p.shape[-2]) @ w["g"], p
 
 
 def reference(w, layout, number):
-    """Loss, gradients of parameters, gradients of the singles (and of those of the columns)."""
+    """Loss, gradients of parameters, gradients of the singles (and of those of the columns), by
+    PyTorch's autograd, sample by sample, in f64."""
+    import torch
+
+    def variable(array):
+        return torch.tensor(array, dtype=torch.float64, requires_grad=True)
+
     rows, columns = samples(layout, number)
     alpha, beta = weights(len(rows))
-    done = [forward(w, x, z) for x, z in zip(rows, columns)]
-    singles = max(1, sum(y.size for y, _, _ in done))
-    pairs = max(1, sum(q.size for _, q, _ in done))
-    loss, total, dx, dz = 0.0, {k: np.zeros_like(v) for k, v in w.items()}, [], []
-    for a, b, x, z, (y, q, kept) in zip(alpha, beta, rows, columns, done):
-        loss += a * (y**2).sum() / singles + b * (q**2).sum() / pairs
-        grads, gx, gz = backward(w, x, z, kept, 2 * a * y / singles, 2 * b * q / pairs)
-        for k, g in grads.items():
-            total[k] += g
-        if layout != "rectangular":
-            gx, gz = gx + gz, None
-        dx.append(gx)
-        dz.append(gz)
-    return loss, total, dx, dz if layout == "rectangular" else None
+    w, x = {k: variable(v) for k, v in w.items()}, [variable(r) for r in rows]
+    z = [variable(c) for c in columns] if layout == "rectangular" else x
+    done = [forward(w, a, b) for a, b in zip(x, z)]
+    singles = max(1, sum(y.numel() for y, _ in done))
+    pairs = max(1, sum(q.numel() for _, q in done))
+    loss = sum(
+        a * (y**2).sum() / singles + b * (q**2).sum() / pairs
+        for a, b, (y, q) in zip(alpha, beta, done)
+    )
+    loss.backward()
+    gradients = [[v.grad.numpy() for v in values] for values in (w.values(), x, z)]
+    found = dict(zip(w, gradients[0]))
+    return loss.item(), found, gradients[1], gradients[2] if layout == "rectangular" else None
 
 
 def summary(array):

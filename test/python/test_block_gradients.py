@@ -27,6 +27,7 @@ def loss(w, x, z, alpha, beta):
 
 
 def test_the_goldens_are_what_the_script_makes():
+    pytest.importorskip("torch")
     for layout in goldens.LAYOUTS:
         for k, known in enumerate(KNOWN[layout]):
             made = goldens.summaries(*goldens.reference(goldens.parameters(), layout, k))
@@ -68,7 +69,7 @@ def test_block(layout, dtype, tolerance):
         for name, array in arrays.items():
             got, scale = goldens.summary(array), max(known[name][0], 1e-3)
             np.testing.assert_allclose(
-                got, known[name], rtol=0, atol=8 * tolerance * scale, err_msg=f"{name}, batch {k}"
+                got, known[name], rtol=0, atol=tolerance * scale, err_msg=f"{name}, batch {k}"
             )
         for name, array in updated.items():
             expected = w[name] - np.asarray(0.1, dtype) * found[0][name]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import Any, Callable, Sequence
 
 import numpy as np
@@ -205,6 +206,53 @@ def vjp(function: Callable, argnums: Any = 0) -> Any:
 
     results_and_gradients.__name__ = _name(function)
     return JitFunction(results_and_gradients, plain=False)
+
+
+def entries_of(function: Callable, argnums: Any) -> dict[str, Callable]:
+    """The entries of an artifact with gradients, by name: functions to trace."""
+    chosen, _ = _numbers(argnums)
+    parameters = [*inspect.signature(function).parameters]
+
+    @functools.wraps(function)
+    def forward_backward(*args: Any, **kwargs: Any) -> Any:
+        trace = _trace()
+        changed, variables, structures = _with_variables(trace, function, args, chosen)
+        results = function(*changed, **kwargs)
+        leaves, _ = _tree.flatten(results, "cotangents")
+        outputs, seeds = [], []
+        if _is_number(results):
+            outputs.append(_loss(trace, function, results))
+        else:
+            for path, leaf in leaves:
+                output = value_of(as_tracer(leaf, trace)) if isinstance(leaf, Tracer) else None
+                if output is None or not is_float(output.dtype):
+                    continue
+                outputs.append(output)
+                seeds.append(trace.argument(path, output.dims, output.dtype, output.batched))
+        if not outputs:
+            raise at_user(TraceError(
+                f"{_name(function)} returns nothing of a floating-point dtype: there is nothing to "
+                "differentiate"
+            ))  # fmt: skip
+        found = _request(trace, outputs, seeds, [v._value for v in variables])
+        gradients = _unflatten(structures, [Tracer(trace, g) for g in found], False)
+        return {
+            "results": results,
+            "gradients": {parameters[k]: g for k, g in zip(chosen, gradients)},
+        }
+
+    @functools.wraps(function)
+    def backward(*args: Any, **kwargs: Any) -> Any:
+        return {"gradients": forward_backward(*args, **kwargs)["gradients"]}
+
+    return {"forward": function, "backward": backward, "forward_backward": forward_backward}
+
+
+def _is_number(results: Any) -> bool:
+    if not isinstance(results, Tracer):
+        return False
+    value = value_of(results)
+    return not value.dims and not value.batched and is_float(value.dtype)
 
 
 def _conforming(trace: Trace, value: Value, like: Value, what: str) -> Value:

@@ -242,16 +242,18 @@ class Trace:
 
     # -- text --
 
-    def text(self, results: Sequence[Value], result_names: Sequence[str]) -> str:
-        """The module. Every op carries the location of the line that asked for it."""
+    def text(
+        self, results: Sequence[Value], result_names: Sequence[str], alias: str = "loc"
+    ) -> str:
+        """The module. Every op carries the location of the line that asked for it; `alias` starts
+        the names of locations."""
         self.open = False
         kept = _live_ops(self.ops, {id(v) for v in results})
 
         locations: dict[tuple[str, int, int], str] = {}
 
         def loc(where: Location) -> str:
-            alias = locations.setdefault(where[:3], f"#loc{len(locations)}")
-            return f"loc({alias})"
+            return f"loc({locations.setdefault(where[:3], f'#{alias}{len(locations)}')})"
 
         header = []
         for i, argument in enumerate(self.args):
@@ -274,8 +276,8 @@ class Trace:
         if results:
             signature += f"\n      -> ({named})"
         aliases = [
-            f"{alias} = loc({quote(_relative(file))}:{line}:{column})"
-            for (file, line, column), alias in locations.items()
+            f"{name} = loc({quote(_relative(file))}:{line}:{column})"
+            for (file, line, column), name in locations.items()
         ]
         return "\n".join(
             [
@@ -289,6 +291,16 @@ class Trace:
                 "",
             ]
         )
+
+
+def merge(texts: Sequence[str]) -> str:
+    """One module of those that Trace.text made with different aliases."""
+    aliases, functions = [], []
+    for text in texts:
+        head, _, body = text.partition("module {\n")
+        aliases.append(head)
+        functions.append(body[: body.rindex("}")])
+    return "".join([*aliases, "module {\n", *functions, "}\n"])
 
 
 def _live_ops(ops: Sequence[Op], live: set[int]) -> list[Op]:

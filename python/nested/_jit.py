@@ -25,7 +25,7 @@ from ._errors import (
     public_method,
     user_location,
 )
-from ._ir import Trace, shape_text
+from ._ir import Trace, merge, shape_text
 from ._program import Cost, Plan, Program
 from ._require import Guard, parse_all
 from ._structure import check_name, from_any
@@ -150,8 +150,9 @@ class Traced(NamedTuple):
     named: frozenset[str]
 
 
-def trace(function: Callable, signature: Signature, name: str) -> Traced:
-    """Runs the function on Tracers and records what it does. Raises TraceError."""
+def trace(function: Callable, signature: Signature, name: str, alias: str = "loc") -> Traced:
+    """Runs the function on Tracers and records what it does. alias: as of Trace.text. Raises
+    TraceError."""
     where: Location = function_location(function)
     recorded = Trace(name, where)
     for s in signature.specs:
@@ -202,7 +203,7 @@ def trace(function: Callable, signature: Signature, name: str) -> Traced:
     frozen = [a.frozen for a in recorded.args if a.frozen is not None]
     ordered = [a for a in recorded.args if a.frozen is None]
     recorded.args = ordered + [a for a in recorded.args if a.frozen is not None]
-    text = recorded.text(values, names)
+    text = recorded.text(values, names, alias)
     return Traced(recorded.name, text, used, frozen, structure, outputs, frozenset(recorded.named))
 
 
@@ -451,26 +452,47 @@ class Exported:
 @public
 def export(
     function: Any, *specs: Any, target: str = "cpu", strip_ir: bool = False,
-    name: str | None = None, require: Any = None, reassociate: bool = True, **keywords: Any,
+    name: str | None = None, require: Any = None, reassociate: bool = True,
+    gradients: Any = None, **keywords: Any,
 ) -> Exported:  # fmt: skip
     """Compiles a function ahead of time: ``export(block, spec("N", 384), w).save("block.so")``.
 
     specs, keywords: for each argument a ``nested.spec``, an array or NestedTensor like the later
     ones, a nest of them, or a static value, which is built in. target: "cpu", "cpu:NAME", ... as
     nested-compile takes them. strip_ir: leave the program text out. name: of the entry (default:
-    that of the function). require, reassociate: as in jit. Raises TraceError, CompileError.
+    that of the function). require, reassociate: as in jit. gradients: the positional argument, or
+    arguments, to differentiate with respect to; the artifact then has the entries ``forward``,
+    ``backward`` and ``forward_backward`` in place of one: the results, the gradients, and both
+    (``results`` and ``gradients.NAME``, with the name of the argument). Of a function that returns
+    one number they take the same arguments; of others the last two also take ``cotangents``, a nest
+    like the results, of the gradients of something that depends on them.
+    Raises TraceError, CompileError.
     """
     jitted = function if isinstance(function, JitFunction) else JitFunction(function)
     signature = jitted._bind(specs, keywords)
+    entries = {name or jitted.__name__: jitted._function}
+    if gradients is not None:
+        from ._gradient import entries_of  # It needs JitFunction.
+
+        if name is not None:
+            raise ValueError("entries with gradients have names: give no name")
+        entries = entries_of(jitted._function, gradients)
     with _tracing:
-        traced = trace(jitted._function, signature, name or jitted.__name__)
-    if traced.frozen:
-        shapes = ", ".join(str(a.shape) for a in traced.frozen)
-        raise TraceError(
-            f"{jitted.__name__} uses arrays from outside of it, of shape {shapes}; pass them as "
-            f"arguments to export it\n  at {user_location().short}"
-        )
+        traces = [
+            trace(made, signature, entry, "loc" if len(entries) == 1 else f"{entry}_loc")
+            for entry, made in entries.items()
+        ]
+    for traced in traces:
+        if traced.frozen:
+            shapes = ", ".join(str(a.shape) for a in traced.frozen)
+            raise TraceError(
+                f"{jitted.__name__} uses arrays from outside of it, of shape {shapes}; pass them as "
+                f"arguments to export it\n  at {user_location().short}"
+            )
     guards = jitted._guards + parse_all(require)
+    traced = traces[0]
+    if len(traces) > 1:
+        traced = traced._replace(name=jitted.__name__, text=merge([t.text for t in traces]))
     lowered = Lowered(traced, target, guards, reassociate)
     data, remarks = _compile.compile_text(
         traced.text, traced.name, target, strip_ir, reassociate=reassociate
@@ -479,6 +501,7 @@ def export(
         import json
 
         artifact = _runtime.Artifact.open_memory(data, traced.name, True)
-        for guard in guards:
-            guard.check_manifest(json.loads(artifact.manifest)["entries"][0])
+        for entry in json.loads(artifact.manifest)["entries"]:
+            for guard in guards:
+                guard.check_manifest(entry)
     return Exported(lowered, data, remarks)

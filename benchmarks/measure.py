@@ -141,7 +141,7 @@ class Call:
 
         self.program = Program.open(self.exported.bytes, function.__name__)
         leaves = [leaf for a in args for _, leaf in _tree.flatten(a)[0]]
-        self._records, key, _ = self.program.bind(leaves)
+        self._records, key, *_ = self.program.bind(leaves)
         self._plan, shapes = self.program._planned(self._records, key)
         self._counts, self.outputs = [], []
         for signature, (rows, count, _) in zip(self.program.results, shapes):

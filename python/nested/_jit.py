@@ -12,7 +12,7 @@ from typing import Any, Callable, NamedTuple, Sequence
 
 import numpy as np
 
-from . import _compile, _emit, _runtime, _tracer, _tree
+from . import _compile, _donation, _emit, _runtime, _tracer, _tree
 from ._dims import Dim, symbol
 from ._dtypes import as_dtype, name_of
 from ._errors import (
@@ -236,10 +236,11 @@ class Lowered:
     """A traced function for one kind of arguments, to be looked at or compiled."""
 
     def __init__(
-        self, traced: Traced, target: str, guards: Sequence[Guard], reassociate: bool = True
-    ):
+        self, traced: Traced, target: str, guards: Sequence[Guard], reassociate: bool = True,
+        donate: frozenset[str] = frozenset(),
+    ):  # fmt: skip
         self._traced, self._target, self._guards = traced, target, guards
-        self._reassociate = reassociate
+        self._reassociate, self._donate = reassociate, donate
 
     def text(self, phase: str = "tensor") -> str:
         """The program in a phase: "trace" (what was recorded), "tensor", "generic", "kernels",
@@ -259,17 +260,21 @@ class Lowered:
         data, remarks = _compile.compile_text(
             self._traced.text, self._traced.name, self._target, reassociate=self._reassociate
         )
-        return Compiled(self._traced, data, remarks, self._guards)
+        return Compiled(self._traced, data, remarks, self._guards, self._donate)
 
 
 class Compiled:
     """A compiled program, its artifact and the compiler's remarks."""
 
     def __init__(
-        self, traced: Traced, data: bytes, remarks: Sequence[str], guards: Sequence[Guard]
-    ):
+        self, traced: Traced, data: bytes, remarks: Sequence[str], guards: Sequence[Guard],
+        donate: frozenset[str] = frozenset(),
+    ):  # fmt: skip
         self.traced, self.artifact, self.remarks = traced, data, list(remarks)
         self.program = Program.open(data, f"<{traced.name}>", traced.named, guards)
+        self.program.donated = _donation.match(
+            self.program.args, self.program.results, donate, traced.name
+        )
 
     def __call__(self, leaves: Sequence[Any]) -> Any:
         """Runs on the leaves of a call."""
@@ -288,16 +293,32 @@ class JitFunction:
 
     def __init__(
         self, function: Callable, require: Any = None, target: str = "cpu",
-        reassociate: bool = True, plain: bool = True,
+        reassociate: bool = True, plain: bool = True, donate: Any = (),
     ):  # fmt: skip
         functools.update_wrapper(self, function)
         self._function, self._target, self._reassociate = function, target, reassociate
         self._plain = plain  # whether the function computes on plain arrays by itself
         self._guards = parse_all(require)
         self._signature = inspect.signature(function)
+        self._donate = self._donated(donate)
         self._compiled: dict[Any, Compiled] = {}
         self._last: Compiled | None = None
         self._count = 0
+
+    def _donated(self, donate: Any) -> frozenset[str]:
+        """Names of parameters, from names and positions."""
+        names = [*self._signature.parameters]
+        chosen = []
+        for which in [donate] if isinstance(donate, (str, int)) else donate:
+            if isinstance(which, int) and -len(names) <= which < len(names):
+                which = names[which]
+            if which not in names:
+                raise ValueError(
+                    f"donate has {which!r}, which is no parameter of {self.__name__}: it has "
+                    f"{', '.join(names)}"
+                )
+            chosen.append(which)
+        return frozenset(chosen)
 
     @property
     def compilations(self) -> int:
@@ -332,7 +353,7 @@ class JitFunction:
     def _lower(self, signature: Signature) -> Lowered:
         with _tracing:
             traced = trace(self._function, signature, self.__name__)
-        return Lowered(traced, self._target, self._guards, self._reassociate)
+        return Lowered(traced, self._target, self._guards, self._reassociate, self._donate)
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
         signature = self._bind(args, kwargs)
@@ -401,8 +422,9 @@ for _name in ("lower", "plan", "cost"):
 
 @public
 def jit(
-    function: Any = None, *, require: Any = None, target: str = "cpu", reassociate: bool = True
-) -> Any:
+    function: Any = None, *, require: Any = None, target: str = "cpu", reassociate: bool = True,
+    donate: Any = (),
+) -> Any:  # fmt: skip
     """Compiles a function, written for one sample in NumPy's style, for batches.
 
     ``@nested.jit`` or ``@nested.jit(require=[...])``. NestedTensor arguments are batched; arrays,
@@ -411,11 +433,14 @@ def jit(
     are taken as they are at the first call. require: expectations that must hold, e.g.
     ``"peak <= 200 MB"``, ``"kernels <= 3"``, ``"no pair-sized temporary"``, ``"pair never
     stored"``. target: "cpu" (this machine) or a target of nested-compile. reassociate: whether sums
-    may be rewritten where that saves work, which changes the last bits of results.
+    may be rewritten where that saves work, which changes the last bits of results. donate: names or
+    positions of parameters whose arrays a call may write results of their shape and dtype to, such
+    as the parameters and the state of a training step; using them again is an ArgumentError.
     """
+    options = {"require": require, "target": target, "reassociate": reassociate, "donate": donate}
     if function is None:
-        return lambda f: JitFunction(f, require, target, reassociate)
-    return JitFunction(function, require, target, reassociate)
+        return lambda f: JitFunction(f, **options)
+    return JitFunction(function, **options)
 
 
 class Exported:

@@ -11,7 +11,7 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
-from . import _dims, _runtime
+from . import _dims, _donation, _runtime
 from ._dtypes import CODES, bfloat16, from_name, storage_name
 from ._errors import ArgumentError, RequirementError
 from ._ir import shape_text
@@ -173,6 +173,7 @@ class Program:
         self.args = [Signature(a, named) for a in manifest["args"]]
         self.results = [Signature(r, named) for r in manifest["results"]]
         self.guards = list(guards)
+        self.donated: dict[int, int] = {}  # Of arguments: the result that takes their memory.
         self._ragged_results = [r.num_ragged if r.ragged else 0 for r in self.results]
         self._plans: OrderedDict[Any, Any] = OrderedDict()
         self._lock = threading.Lock()
@@ -194,14 +195,19 @@ class Program:
 
     # -- arguments --
 
-    def bind(self, leaves: Sequence[Any]) -> tuple[list[Any], Any, bool]:
-        """Records for the runtime, a key of the plan (None: not to be kept), and whether plain
-        arrays stand for a batch of one."""
+    def bind(self, leaves: Sequence[Any]) -> tuple[list[Any], Any, bool, dict[int, np.ndarray]]:
+        """Records for the runtime, a key of the plan (None: not to be kept), whether plain
+        arrays stand for a batch of one, and the memory that donated arguments give to results."""
         batched = [x for x, s in zip(leaves, self.args) if s.ragged]
         single = bool(batched) and not any(isinstance(x, NestedTensor) for x in batched)
         records, key = [], [_runtime.default_threads()]
-        keep = True
-        for x, signature in zip(leaves, self.args):
+        keep, given = True, {}
+        for i, (x, signature) in enumerate(zip(leaves, self.args)):
+            _donation.check(x, signature.name)
+            result = -1
+            if i in self.donated and (memory := _donation.memory(x, signature.name)) is not None:
+                result = self.donated[i]
+                given[result] = memory
             if not signature.ragged:
                 if isinstance(x, NestedTensor):
                     raise ArgumentError(
@@ -214,8 +220,10 @@ class Program:
                     guard.check_argument(signature.name, array, data)
                 keep = keep and data.flags.c_contiguous
                 code = CODES.get(storage_name(array.dtype), 0)
-                records.append(_runtime.Argument(data, code, list(array.shape), 0, [], None, 0))
-                key.append((code, array.shape))
+                records.append(
+                    _runtime.Argument(data, code, list(array.shape), 0, [], None, 0, result)
+                )
+                key.append((code, array.shape, result))
                 continue
             if not isinstance(x, NestedTensor):
                 if not single:
@@ -224,11 +232,11 @@ class Program:
                         "NestedTensor"
                     )
                 x = self._one(np.asarray(x), signature)
-            record, part = self._ragged(x, signature)
+            record, part = self._ragged(x, signature, result)
             records.append(record)
             key.append(part)
             keep = keep and part is not None
-        return records, tuple(key) if keep else None, single
+        return records, tuple(key) if keep else None, single, given
 
     def _one(self, array: np.ndarray, signature: Signature) -> NestedTensor:
         """A plain array as a batch of one."""
@@ -247,7 +255,7 @@ class Program:
             np.ascontiguousarray(rows).reshape((-1 if rows.size else int(structure.rows[0]),
                                                 *structure.row_shape)), structure)  # fmt: skip
 
-    def _ragged(self, x: NestedTensor, signature: Signature) -> tuple[Any, Any]:
+    def _ragged(self, x: NestedTensor, signature: Signature, result: int) -> tuple[Any, Any]:
         if len(signature.path) > 1:
             raise ArgumentError(f"argument `{signature.name}` has the path {signature.path}")
         structure = x.structure
@@ -263,7 +271,7 @@ class Program:
         shape = [d if isinstance(d, int) and d >= 0 else -1 for d in structure.dims]
         columns = [np.ascontiguousarray(c) for c in structure.lengths.T]
         code = CODES.get(storage_name(x.dtype), 0)
-        record = _runtime.Argument(data, code, shape, len(x), columns, starts, len(data))
+        record = _runtime.Argument(data, code, shape, len(x), columns, starts, len(data), result)
         if starts is not None or not data.flags.c_contiguous:
             return record, None
         return record, (code, tuple(shape), len(data), structure.lengths.tobytes(), len(x))
@@ -300,15 +308,20 @@ class Program:
 
     def __call__(self, leaves: Sequence[Any]) -> list[Any]:
         """Runs on arguments in the order of the manifest. Results in the order of the manifest."""
-        records, key, single = self.bind(leaves)
+        records, key, single, given = self.bind(leaves)
         plan, shapes = self._planned(records, key)
         arrays, outputs, instances = [], [], []
-        for signature, (rows, count, _) in zip(self.results, shapes):
+        for k, (signature, (rows, count, _)) in enumerate(zip(self.results, shapes)):
             shape = [rows, *signature.row_shape] if signature.ragged else signature.shape
-            array = np.empty(shape, signature.dtype)
+            array = given.get(k)
+            if array is None:
+                array = np.empty(shape, signature.dtype)
             arrays.append(array)
             outputs.append(_buffer(array))
             instances.append(count)
+        for i, k in self.donated.items():
+            if k in given:  # Also when the run fails: its memory may have been written.
+                _donation.give_up(leaves[i])
         ran = plan.run(records, outputs, self._ragged_results, instances)
         results: list[Any] = []
         for signature, array, (_, _, structure), (rows, count, lengths) in zip(
@@ -340,10 +353,12 @@ class Program:
         if batch is None:
             batch = int(lengths) if isinstance(lengths, (int, np.integer)) else len(lengths)
         records = []
-        for signature in self.args:
-            code = CODES[signature.dtype_name]
+        for i, signature in enumerate(self.args):
+            code, result = CODES[signature.dtype_name], self.donated.get(i, -1)
             if not signature.ragged:
-                records.append(_runtime.Argument(None, code, signature.shape, 0, [], None, 0))
+                records.append(
+                    _runtime.Argument(None, code, signature.shape, 0, [], None, 0, result)
+                )
                 continue
             columns, rows = [], np.ones(batch, object)
             for text, d in zip(signature.extents, signature.dims):
@@ -354,7 +369,9 @@ class Program:
                 rows = rows * column.astype(object)
             total = min(int(sum(rows)), 2**63 - 1)
             shape = [d if isinstance(d, int) and d >= 0 else -1 for d in signature.dims]
-            records.append(_runtime.Argument(None, code, shape, batch, columns, None, total))
+            records.append(
+                _runtime.Argument(None, code, shape, batch, columns, None, total, result)
+            )
         described = describe(self.entry.plan(records))
         for guard in self.guards:
             guard.check_plan(described)

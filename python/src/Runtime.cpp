@@ -87,7 +87,7 @@ class Argument {
 public:
   Argument(std::optional<Input> data, int dtype, std::vector<int64_t> shape,
            int64_t numSamples, std::vector<Lengths> lengths,
-           std::optional<Lengths> base, int64_t capacity)
+           std::optional<Lengths> base, int64_t capacity, int donatedTo)
       : data(std::move(data)), lengths(std::move(lengths)),
         base(std::move(base)), shape(std::move(shape)),
         record(NESTED_INIT(nested_argument)) {
@@ -105,7 +105,8 @@ public:
     record.lengths = lengthPointers.empty() ? nullptr : lengthPointers.data();
     record.base = this->base ? this->base->data() : nullptr;
     record.row_capacity = capacity;
-    record.flags = NESTED_READ;
+    record.flags = donatedTo < 0 ? NESTED_READ : NESTED_DONATED;
+    record.donated_to = std::max(donatedTo, 0);
     if (this->data) {
       // The runtime writes through this pointer only where flags allow it.
       record.data = const_cast<void *>(this->data->data());
@@ -343,9 +344,10 @@ NB_MODULE(_runtime, m) {
 
   nb::class_<Argument>(m, "Argument")
       .def(nb::init<std::optional<Input>, int, std::vector<int64_t>, int64_t,
-                    std::vector<Lengths>, std::optional<Lengths>, int64_t>(),
+                    std::vector<Lengths>, std::optional<Lengths>, int64_t,
+                    int>(),
            "data"_a.none(), "dtype"_a, "shape"_a, "num_samples"_a, "lengths"_a,
-           "base"_a.none(), "capacity"_a);
+           "base"_a.none(), "capacity"_a, "donated_to"_a = -1);
   nb::class_<Plan>(m, "Plan")
       .def("info", &Plan::info)
       .def("results", &Plan::results, "ragged_dims"_a)

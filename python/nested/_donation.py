@@ -35,7 +35,9 @@ def check(x: Any, name: str) -> None:
             )
 
 
-def match(args: Sequence[Any], results: Sequence[Any], donate: frozenset[str], function: str) -> dict:
+def match(
+    args: Sequence[Any], results: Sequence[Any], donate: frozenset[str], function: str
+) -> dict:
     """For each donated argument (a Signature) the number of the result that takes its memory: of its
     shape and dtype, by preference with its name in the nest. TraceError where there is none."""
     free = list(range(len(results)))

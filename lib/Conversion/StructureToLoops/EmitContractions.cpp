@@ -72,8 +72,12 @@ TileEmitter::choosePanels(const TileGroup &group, int64_t &blockRows) const {
               std::max(width / count / lanes, int64_t(1)))) *
           lanes;
 
+  return cutColumns(resultType(ops.front()).getShape().back(), width, lanes);
+}
+
+SmallVector<TileEmitter::Panels>
+TileEmitter::cutColumns(int64_t columns, int64_t width, int64_t lanes) {
   SmallVector<Panels> panels;
-  int64_t columns = resultType(ops.front()).getShape().back();
   int64_t begin = 0;
   // LLVM takes vectors apart into scalars whose length is not a power of two
   // when they are carried by a loop, except for less than one register.

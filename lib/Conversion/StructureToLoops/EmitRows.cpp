@@ -209,6 +209,45 @@ void TileEmitter::prefetchRows(Frame &frame, const TileGroup &group) {
   }
 }
 
+void TileEmitter::storeFolded(Frame &frame, ragged::TileFoldOp op,
+                              ValueRange folded, Value target) {
+  Location loc = op.getLoc();
+  SmallVector<Value> inputs(folded), dests;
+  for (Value aux : op.getAux())
+    inputs.push_back(wholeRow(frame, aux));
+  for (Value dest : op.getDests())
+    dests.push_back(tensor::EmptyOp::create(
+        frame.b, loc, ::shapeOf(dest).drop_front(),
+        cast<MemRefType>(dest.getType()).getElementType()));
+  auto final = buildElementwise(
+      frame.b, loc, inputs, dests,
+      [&](OpBuilder &body, Location, ValueRange args) {
+        cloneRegion(body, op.getFinalize(), args.take_front(inputs.size()));
+      });
+  for (auto [row, dest] : llvm::zip_equal(final.getResults(), op.getDests()))
+    storeRow(frame.b, loc, row, dest, target);
+}
+
+SmallVector<Value> TileEmitter::flushFolded(Frame &frame, ragged::TileFoldOp op,
+                                            ValueRange folded, Value target,
+                                            Value atEnd) {
+  Location loc = op.getLoc();
+  auto flush = scf::IfOp::create(
+      frame.b, loc, atEnd,
+      [&](OpBuilder &inner, Location) {
+        Frame nested{inner, frame.row, frame.local};
+        storeFolded(nested, op, folded, target);
+        SmallVector<Value> reset;
+        for (auto [init, value] : llvm::zip_equal(op.getInit(), folded))
+          reset.push_back(resetAccumulator(nested, init, value));
+        scf::YieldOp::create(inner, loc, reset);
+      },
+      [&](OpBuilder &inner, Location) {
+        scf::YieldOp::create(inner, loc, folded);
+      });
+  return SmallVector<Value>(flush.getResults());
+}
+
 SmallVector<Value> TileEmitter::emitFold(Frame &frame, ragged::TileFoldOp op,
                                          ValueRange acc) {
   OpBuilder &b = frame.b;
@@ -228,28 +267,11 @@ SmallVector<Value> TileEmitter::emitFold(Frame &frame, ragged::TileFoldOp op,
   Value atEnd =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, target, zero);
 
-  auto store = [&](OpBuilder &inner) {
-    Frame nested{inner, frame.row, frame.local};
-    SmallVector<Value> inputs(combined.getResults());
-    for (Value aux : op.getAux())
-      inputs.push_back(wholeRow(nested, aux));
-    SmallVector<Value> dests;
-    for (Value dest : op.getDests())
-      dests.push_back(tensor::EmptyOp::create(
-          inner, loc, ::shapeOf(dest).drop_front(),
-          cast<MemRefType>(dest.getType()).getElementType()));
-    auto final = buildElementwise(
-        inner, loc, inputs, dests,
-        [&](OpBuilder &body, Location, ValueRange args) {
-          cloneRegion(body, op.getFinalize(), args.take_front(inputs.size()));
-        });
-    for (auto [row, dest] : llvm::zip_equal(final.getResults(), op.getDests()))
-      storeRow(inner, loc, row, dest, target);
-  };
   if (staysInRegisters(op)) {
     // What a branch decides would have to be in memory.
     scf::IfOp::create(b, loc, atEnd, [&](OpBuilder &inner, Location) {
-      store(inner);
+      Frame nested{inner, frame.row, frame.local};
+      storeFolded(nested, op, combined.getResults(), target);
       scf::YieldOp::create(inner, loc);
     });
     SmallVector<Value> next;
@@ -270,21 +292,7 @@ SmallVector<Value> TileEmitter::emitFold(Frame &frame, ragged::TileFoldOp op,
     return next;
   }
 
-  auto flush = scf::IfOp::create(
-      b, loc, atEnd,
-      [&](OpBuilder &inner, Location) {
-        store(inner);
-        Frame nested{inner, frame.row, frame.local};
-        SmallVector<Value> reset;
-        for (auto [init, value] :
-             llvm::zip_equal(op.getInit(), combined.getResults()))
-          reset.push_back(resetAccumulator(nested, init, value));
-        scf::YieldOp::create(inner, loc, reset);
-      },
-      [&](OpBuilder &inner, Location) {
-        scf::YieldOp::create(inner, loc, combined.getResults());
-      });
-  return SmallVector<Value>(flush.getResults());
+  return flushFolded(frame, op, combined.getResults(), target, atEnd);
 }
 
 LogicalResult TileEmitter::emitRows(const TileGroup &group) {

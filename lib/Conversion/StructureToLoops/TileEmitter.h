@@ -67,15 +67,29 @@ private:
   void emitStore(Frame &frame, ragged::TileStoreOp op);
   llvm::SmallVector<mlir::Value> emitFold(Frame &frame, ragged::TileFoldOp op,
                                           mlir::ValueRange acc);
+  /// Where a group of rows ends: finalizes and stores what was folded.
+  void storeFolded(Frame &frame, ragged::TileFoldOp op, mlir::ValueRange folded,
+                   mlir::Value target);
+  /// Accumulators that are stored, and made new, where `atEnd` holds.
+  llvm::SmallVector<mlir::Value>
+  flushFolded(Frame &frame, ragged::TileFoldOp op, mlir::ValueRange folded,
+              mlir::Value target, mlir::Value atEnd);
   bool staysInRegisters(ragged::TileFoldOp op) const;
   void prefetchRows(Frame &frame, const TileGroup &group);
   void storeRow(mlir::OpBuilder &b, mlir::Location loc, mlir::Value row,
                 mlir::Value dest, mlir::Value number);
 
   // Register blocks.
+  void emitOuterFold(ragged::TileFoldOp op);
+  /// Adds the products of rows [begin, end) to an accumulator.
+  mlir::Value addProducts(mlir::OpBuilder &b, mlir::linalg::GenericOp product,
+                          mlir::Value acc, mlir::Value begin, mlir::Value end);
   mlir::LogicalResult emitContractions(const TileGroup &group);
   llvm::SmallVector<Panels> choosePanels(const TileGroup &group,
                                          int64_t &blockRows) const;
+  /// Columns as panels of `width`, then of half of it, and so on.
+  static llvm::SmallVector<Panels> cutColumns(int64_t columns, int64_t width,
+                                              int64_t lanes);
   llvm::SmallVector<mlir::Value> emitPanels(const TileGroup &group,
                                             int64_t blockRows,
                                             llvm::ArrayRef<mlir::Value> results,

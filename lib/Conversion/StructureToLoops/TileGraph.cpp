@@ -100,6 +100,43 @@ nested::tile::matchRowContraction(linalg::GenericOp op) {
   return result;
 }
 
+/// Whether the region adds its two arguments.
+static bool isSum(Region &region) {
+  Block &body = region.front();
+  auto add = body.getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+  return add && body.getNumArguments() == 2 && &body.front() == add &&
+         llvm::is_contained(add->getOperands(), body.getArgument(0)) &&
+         llvm::is_contained(add->getOperands(), body.getArgument(1));
+}
+
+bool nested::tile::isOuterProduct(linalg::GenericOp op) {
+  if (op.getNumLoops() != 3 || op.getNumParallelLoops() != 3 ||
+      op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
+      !op.hasPureTensorSemantics() ||
+      llvm::is_contained(op.getStaticLoopRanges(), 0))
+    return false;
+  auto mapOf = [&](ArrayRef<unsigned> dims) {
+    return AffineMap::getMultiDimMapWithTargets(3, dims, op.getContext());
+  };
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  bool isSwapped = maps[0] == mapOf({0, 2});
+  if (maps[isSwapped] != mapOf({0, 1}) || maps[!isSwapped] != mapOf({0, 2}) ||
+      !maps[2].isIdentity())
+    return false;
+  Block *body = op.getBody();
+  auto product = dyn_cast<arith::MulFOp>(body->front());
+  if (!product || body->getTerminator()->getOperand(0) != product ||
+      !llvm::is_contained(product->getOperands(), body->getArgument(0)) ||
+      !llvm::is_contained(product->getOperands(), body->getArgument(1)))
+    return false;
+  return llvm::all_of(op->getUsers(), [&](Operation *user) {
+    auto fold = dyn_cast<ragged::TileFoldOp>(user);
+    return fold && fold.getInputs().size() == 1 && isSum(fold.getCombine()) &&
+           cast<RankedTensorType>(fold.getAcc()[0].getType())
+                   .getElementType() == product.getType();
+  });
+}
+
 /// Only parallel loops, made of scalars and outputs that are not read.
 static bool isSplat(linalg::GenericOp op) {
   return llvm::all_of(op.getIteratorTypesArray(), linalg::isParallelIterator) &&
@@ -141,7 +178,8 @@ Operation *TileGraph::definingNode(Value value) const {
 bool TileGraph::isFree(Operation *op) const {
   NodeKind kind = kindOf(op);
   return kind == NodeKind::Load || kind == NodeKind::View ||
-         kind == NodeKind::Splat || kind == NodeKind::Prologue;
+         kind == NodeKind::Splat || kind == NodeKind::Product ||
+         kind == NodeKind::Prologue;
 }
 
 void TileGraph::addProducers(Value value,
@@ -248,6 +286,15 @@ LogicalResult TileGraph::classifyGeneric(linalg::GenericOp op) {
     kinds[op] = NodeKind::Splat;
     return success();
   }
+  // Its operands must be in memory as a whole.
+  if (isOuterProduct(op) && llvm::all_of(op.getInputs(), [&](Value input) {
+        Operation *node = definingNode(input);
+        return node && (kindOf(node) == NodeKind::Row ||
+                        kindOf(node) == NodeKind::Contraction);
+      })) {
+    kinds[op] = NodeKind::Product;
+    return success();
+  }
   auto isTile = [&](Value value) {
     Operation *node = definingNode(value);
     NodeKind kind = node ? kindOf(node) : NodeKind::Prologue;
@@ -300,7 +347,10 @@ LogicalResult TileGraph::classify() {
     if (isa<ragged::TileLoadOp, ragged::TileGatherOp>(op)) {
       kinds[&op] = NodeKind::Load;
     } else if (isa<ragged::TileStoreOp, ragged::TileFoldOp>(op)) {
-      kinds[&op] = NodeKind::Row;
+      Operation *made = op.getOperand(0).getDefiningOp();
+      kinds[&op] = made && kinds.lookup(made) == NodeKind::Product
+                       ? NodeKind::OuterFold
+                       : NodeKind::Row;
     } else if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
       if (failed(classifyGeneric(generic)))
         return failure();
@@ -530,7 +580,10 @@ void TileGraph::collectGroups() {
         entry->second = open(TileGroup::Kind::Rows, stages[op]);
       group = entry->second;
     } else {
-      group = open(TileGroup::Kind::Other, stages[op]);
+      group =
+          open(kindOf(op) == NodeKind::OuterFold ? TileGroup::Kind::OuterFold
+                                                 : TileGroup::Kind::Other,
+               stages[op]);
     }
     groups[group].ops.push_back(op);
   }

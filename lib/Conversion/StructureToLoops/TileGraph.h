@@ -34,6 +34,11 @@ struct RowContraction {
 /// Matches contractions that register blocks can compute.
 std::optional<RowContraction> matchRowContraction(mlir::linalg::GenericOp op);
 
+/// Whether the generic is the product of every element of a row of one tile
+/// with every element of the same row of another, and is only summed over rows:
+/// what weight gradients are made of. It is never made as a whole.
+bool isOuterProduct(mlir::linalg::GenericOp op);
+
 enum class NodeKind {
   Prologue,    ///< Scalars, row numbers: not part of any group.
   Load,        ///< `tile_load`, `tile_gather`; repeated where it is used.
@@ -41,11 +46,13 @@ enum class NodeKind {
   Splat,       ///< Made of scalars and shared values; repeated as well.
   Row,         ///< One row at a time.
   Contraction, ///< In register blocks.
+  Product,     ///< An outer product; made where it is summed.
+  OuterFold,   ///< The sum of one over rows, in register blocks.
   Other,       ///< Needs whole tiles (a loop over their elements).
 };
 
 struct TileGroup {
-  enum class Kind { Rows, Contraction, Other };
+  enum class Kind { Rows, Contraction, OuterFold, Other };
   Kind kind;
   int64_t stage;
   /// In program order.

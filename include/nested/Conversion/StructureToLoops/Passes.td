@@ -23,7 +23,9 @@ def TileBody : Pass<"tile-body", "::mlir::func::FuncOp"> {
     panels of columns, blocks of rows and the summed index, with the accumulators of
     one block in registers. All other row ops of a stage become one loop over the
     live rows, one row at a time, together with `ragged.tile_load`, `tile_gather`,
-    `tile_store` and `tile_fold`. Values that a later stage needs go through
+    `tile_store` and `tile_fold`. A `tile_fold` that adds up the products of every element of
+    one row with every element of another (a weight gradient) is a stage of its own: the products are made
+    nowhere, blocks of the accumulator stay in registers for all rows of the tile. Values that a later stage needs go through
     tile-sized tensors. A load is repeated in every stage that uses it.
 
     Requires: static shapes but for the leading dimension of memrefs; row

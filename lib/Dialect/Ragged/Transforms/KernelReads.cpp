@@ -46,8 +46,9 @@ int64_t KernelBuilder::chooseTileRows() {
   int64_t rowBytes = 0, weightBytes = 0;
   for (const GenericPlan &generic : plan.generics) {
     GenericOp op = generic.getOp();
-    for (Value result : op.getResults())
-      rowBytes += bytesOf(result);
+    if (!generic.isFold()) // Accumulators are not rows.
+      for (Value result : op.getResults())
+        rowBytes += bytesOf(result);
     for (Value input : op.getInputs())
       if (isa<RankedTensorType>(input.getType()))
         weightBytes += bytesOf(input);

@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KernelPlan.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
@@ -128,6 +130,39 @@ static std::string whyNotBatch(GenericOp op, const Dims &dims) {
   return "";
 }
 
+/// A sum over the batch of products of rows that kernels make, row by row, in
+/// the space of the sum: part of the kernel that makes them, which then need
+/// not be stored. Its accumulator must stay in a cache.
+static bool isSumOfMadeRows(GenericOp op, const Dims &dims) {
+  constexpr int64_t mostBytes = 1 << 20;
+  LogicalType type = LogicalType::of(op.getResult(0));
+  if (!isa<Float32Type, Float64Type>(type.elementType) ||
+      dims.rows.size() != 1 || dims.columns.size() != 1 || !dims.batch.empty())
+    return false;
+  int64_t bytes = type.elementType.getIntOrFloatBitWidth() / 8;
+  for (ExtentAttr extent : type.extents)
+    bytes *= *extent.getConstant();
+  if (bytes > mostBytes || bytes == 0)
+    return false;
+  FailureOr<GenericPlan> plan = planGeneric(op);
+  if (failed(plan))
+    return false;
+  bool isMade = false;
+  for (auto [i, input] : llvm::enumerate(op.getInputs())) {
+    if (LogicalType::of(input).elementType != type.elementType ||
+        !isReadByRow(*plan, i))
+      return false;
+    auto producer = input.getDefiningOp<GenericOp>();
+    if (!producer || producer->getNumResults() != 1)
+      continue;
+    FailureOr<GenericPlan> other = planGeneric(producer);
+    isMade |= succeeded(other) && !other->isFold() &&
+              other->space == plan->space &&
+              producer.getPathNames() == op.getPathNames();
+  }
+  return isMade;
+}
+
 void RaggedFormContractions::runOnOperation() {
   func::FuncOp func = getOperation();
   IRRewriter rewriter(&getContext());
@@ -152,6 +187,10 @@ void RaggedFormContractions::runOnOperation() {
     }
     if (std::string why = batch ? whyNotBatch(op, *dims) : ""; !why.empty()) {
       missed(why);
+      continue;
+    }
+    if (batch && isSumOfMadeRows(op, *dims)) {
+      missed("a sum of rows that the same kernel makes");
       continue;
     }
     rewriter.setInsertionPoint(op);

@@ -252,7 +252,9 @@ def RaggedFormContractions : Pass<"ragged-form-contractions", "::mlir::func::Fun
     result (*columns*), and of both inputs alone (*depth*; the batch counts as one when it is reduced). It becomes
 
     * part of a tile program (nothing changes here) when one input is dense and every depth dim is static: rows times
-      weights, fused with what is around it;
+      weights, fused with what is around it; and when it is summed over the batch, its accumulator takes at most
+      1 MB, and generics make one of the inputs row by row in the same space: the kernel that makes those rows adds up
+      their products, and they need not be stored;
     * a `ragged.contract_kernel` otherwise: products of two values of one sample, whatever their depth, and sums over
       the batch (weight gradients). What an input does besides (a gather, a constant) is stored first.
 

@@ -1,0 +1,127 @@
+//===- EmitOuterFolds.cpp - Sums of outer products in register blocks -----===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The gradient of weights W in Y = X W is the sum over all rows of x^T dy. X
+// and dY are tiles in scratch, so nothing of the size of the batch is stored:
+//
+//   for the rows up to the end of a group, or of the tile:
+//     for panels of columns of dY, blocks of columns of X:
+//       acc[block, panel] += sum over the rows of x[block]^T dy[panel]
+//
+// An accumulator stays in registers for the rows of the tile. A block of four
+// rows loads least per multiplication: six would need six broadcasts.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace nested;
+using namespace nested::tile;
+
+Value TileEmitter::addProducts(OpBuilder &b, linalg::GenericOp product,
+                               Value acc, Value begin, Value end) {
+  Location loc = product.getLoc();
+  auto type = cast<RankedTensorType>(acc.getType());
+  // The one whose columns are the accumulator's rows first.
+  bool isSwapped = product.getIndexingMapsArray()[0].isFunctionOfDim(2);
+  Value x = whole(product.getInputs()[isSwapped]);
+  Value y = whole(product.getInputs()[!isSwapped]);
+  int64_t lanes =
+      std::max<int64_t>(options.vectorBits / type.getElementTypeBitWidth(), 1);
+  constexpr int64_t height = 4;
+  // AVX2 has 16 registers, AVX-512 and NEON have 32.
+  int64_t vectors = options.vectorBits == 256 ? 2 : 4;
+
+  auto constant = [&](OpBuilder &at, int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(at, loc, value);
+  };
+  // One loop over parts of `size` in [first, last), or no loop for one.
+  auto overParts =
+      [&](OpBuilder &at, const Panels &part, Value carried,
+          llvm::function_ref<Value(OpBuilder &, OpFoldResult, Value carried)>
+              body) -> Value {
+    if (part.count() == 1)
+      return body(at, at.getIndexAttr(part.begin), carried);
+    return buildLoop(at, loc, constant(at, part.begin), constant(at, part.end),
+                     part.width, carried,
+                     [&](OpBuilder &inner, Value index, ValueRange args) {
+                       return SmallVector<Value>{body(inner, index, args[0])};
+                     })
+        .front();
+  };
+  for (const Panels &columns :
+       cutColumns(type.getDimSize(1), vectors * lanes, lanes))
+    for (const Panels &rows : cutColumns(type.getDimSize(0), height, height))
+      acc = overParts(
+          b, columns, acc, [&](OpBuilder &outer, OpFoldResult j, Value some) {
+            return overParts(
+                outer, rows, some,
+                [&](OpBuilder &inner, OpFoldResult i, Value whole) {
+                  DimRanges block{DimRange::part(i, rows.width),
+                                  DimRange::part(j, columns.width)};
+                  Value sums = extractSlice(inner, loc, whole, block);
+                  sums = buildLoop(
+                             inner, loc, begin, end, 1, sums,
+                             [&](OpBuilder &body, Value row, ValueRange args) {
+                               DimRange at = DimRange::part(row, 1);
+                               Value left =
+                                   extractSlice(body, loc, x, {at, block[0]});
+                               Value right =
+                                   extractSlice(body, loc, y, {at, block[1]});
+                               // left^T right: multiply-adds.
+                               auto sum = linalg::MatmulTransposeAOp::create(
+                                   body, loc, TypeRange(args[0].getType()),
+                                   ValueRange{left, right}, args[0]);
+                               return SmallVector<Value>{sum.getResult(0)};
+                             })
+                             .front();
+                  return insertSlice(inner, loc, sums, whole, block);
+                });
+          });
+  return acc;
+}
+
+void TileEmitter::emitOuterFold(ragged::TileFoldOp op) {
+  Location loc = op.getLoc();
+  auto product = op.getInputs()[0].getDefiningOp<linalg::GenericOp>();
+  Value flush = whole(op.getFlush());
+  Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
+  Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+  Value last = arith::SubIOp::create(rewriter, loc, live, one);
+  // Views are made in front of the loop.
+  for (Value input : product.getInputs())
+    whole(input);
+  SmallVector<Value> carried = buildLoop(
+      rewriter, loc, zero, live, 1, {zero, op.getAcc()[0]},
+      [&](OpBuilder &b, Value row, ValueRange args) {
+        Value target = tensor::ExtractOp::create(b, loc, flush, row);
+        Value atEnd = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge,
+                                            target, zero);
+        Value isLast =
+            arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, row, last);
+        Value isDue = arith::OrIOp::create(b, loc, atEnd, isLast);
+        auto due = scf::IfOp::create(
+            b, loc, isDue,
+            [&](OpBuilder &then, Location) {
+              Value behind = arith::AddIOp::create(then, loc, row, one);
+              Value acc = addProducts(then, product, args[1], args[0], behind);
+              Frame frame{then, row, {}};
+              SmallVector<Value> next =
+                  flushFolded(frame, op, acc, target, atEnd);
+              scf::YieldOp::create(then, loc, ValueRange{behind, next[0]});
+            },
+            [&](OpBuilder &otherwise, Location) {
+              scf::YieldOp::create(otherwise, loc, args);
+            });
+        return SmallVector<Value>(due.getResults());
+      });
+  buffers.map(op.getResult(0), carried[1]);
+}

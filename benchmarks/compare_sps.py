@@ -26,6 +26,7 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--mode", nargs="+", choices=["fwd", "train"], default=["fwd", "train"])
     options = parser.parse_args()
     options.allocator = "keep"
     bench = options.bench.resolve()
@@ -44,7 +45,7 @@ def main():
                                                             "proteins"]  # fmt: skip
         layouts = ["square"] if options.quick else ["square", "rectangular", "non_leading"]
         command = [sys.executable, "harness.py", "run", "--workload", "sps", "--layout", *layouts,
-                   "--mode", "fwd", "--variant", "eager", "--regime", *regimes, "--extra", str(extra),
+                   "--mode", *options.mode, "--variant", "eager", "--regime", *regimes, "--extra", str(extra),
                    "--threads", str(options.threads), "--repeats", "2" if options.quick else "7",
                    "--results", str(results), "--log", str(Path(work) / "log")]  # fmt: skip
         methods = ["packed", "padded", "loop", "hoisted"]
@@ -56,34 +57,34 @@ def main():
 
 
 def show(records, rows):
-    """One line per layout and regime: medians, and ratios of the peers to ours."""
+    """One line per layout, mode and regime: medians, and ratios of the peers to ours."""
     groups = {}
     for r in records:
-        groups.setdefault((r["layout"], r["regime"]), {})[r["method"]] = r
+        groups.setdefault((r["layout"], r["mode"], r["regime"]), {})[r["method"]] = r
     lines = []
-    for (layout, regime), members in groups.items():
+    for (layout, mode, regime), members in groups.items():
         timed = {name: r for name, r in members.items() if "median_ms" in r}
         peers = {n: r["median_ms"] for n, r in timed.items() if n not in (*OURS, HAND_HOISTED)}
         best = min(peers.values(), default=float("nan"))
         for name, r in timed.items():
-            rows.add(layout=layout, mode="fwd", regime=regime, method=name, ms=r["median_ms"],
+            rows.add(layout=layout, mode=mode, regime=regime, method=name, ms=r["median_ms"],
                      peak_mb=r["peak_mb"], ratio_best_peer=best / r["median_ms"],
                      gflops=r["gflops"])  # fmt: skip
         missing = {n: r.get("error", "no result") for n, r in members.items() if n not in timed}
         for name, why in missing.items():
-            print(f"{layout}, {regime}, {name}: {why}")
+            print(f"{layout}, {mode}, {regime}, {name}: {why}")
         if "ours" not in timed:
             continue
         ours = timed["ours"]["median_ms"]
         hand = timed.get(HAND_HOISTED, {}).get("median_ms", float("nan"))
         singles = timed.get("ours_singles", {}).get("median_ms", float("nan"))
         lines.append([
-            layout, regime, f"{ours:.1f}", f"{best / ours:.2f}", f"{hand / ours:.2f}",
+            layout, mode, regime, f"{ours:.1f}", f"{best / ours:.2f}", f"{hand / ours:.2f}",
             f"{singles:.1f}", f"{best / singles:.2f}", f"{timed['ours']['peak_mb']:.0f}",
             f"{min((r['peak_mb'] for n, r in timed.items() if n not in OURS), default=0):.0f}",
         ])  # fmt: skip
     print()
-    common.table(["layout", "regime", "ours ms", "best of padded, packed, loop / ours",
+    common.table(["layout", "mode", "regime", "ours ms", "best of padded, packed, loop / ours",
                   "hoisted by hand / ours", "singles only, ms", "best / singles only",
                   "ours, peak MB", "leanest other, peak MB"], lines)  # fmt: skip
 

@@ -6,6 +6,8 @@
 
 Run by a Python that has torch. What is timed is a call of the compiled function on a batch made
 before (binding, plan and results included), with weights made from the same model, in our layout.
+In training that is one call too: forward, loss, gradients of weights and inputs, and the update, which is
+written to the weights' memory.
 Results are new arrays, whose memory malloc keeps from step to step where the harness says so.
 
 NESTED_BUILD_DIR: a build tree (default: build/ of this repository), unless `nested` is installed.
@@ -30,6 +32,7 @@ if "method" not in sys.modules:
     sys.path.insert(0, str(folder))
 
 import method  # noqa: E402
+import numpy as np  # noqa: E402
 import torch  # noqa: E402
 
 try:
@@ -50,6 +53,17 @@ def weights_of(model):
     return {name: programs.aligned(w.detach().numpy()) for name, w in found.items()}
 
 
+def train_step(w, inputs, scales, rate):
+    """Loss, updated weights, gradients of the inputs."""
+
+    def loss(w, inputs):
+        outputs = programs.block(inputs[0], w, *inputs[1:])
+        return sum(nested.losses.weighted_squares(x, s) for x, s in zip(outputs, scales))
+
+    value, (gradients, of_inputs) = nested.value_and_grad(loss, (0, 1))(w, inputs)
+    return value, {name: w[name] - rate * gradients[name] for name in w}, of_inputs
+
+
 class Ours(method.Method):
     """The function of programs.py, written for one sample, compiled once."""
 
@@ -60,17 +74,20 @@ class Ours(method.Method):
             raise ValueError("ours is always compiled: see the variant eager")
         self.weights = weights_of(self.model)
         self.block = nested.jit(self.program)
+        self.train_step = nested.jit(train_step, donate="w")
         nested.set_num_threads(torch.get_num_threads())
 
     def collate(self, samples, train):
-        if train:
-            raise NotImplementedError("ours is measured without gradients")
         inputs = samples[0][:1] if samples[0][0] is samples[0][1] else samples[0]
         batches = [
             self.batch([s[k] for s in samples], name) for k, name in zip(range(len(inputs)), "NM")
         ]
-        rows = [len(x) for x, _ in samples]
-        return SimpleNamespace(leaves=[], inputs=batches, rows=rows)
+        rows, count = [len(x) for x, _ in samples], len(samples)
+        scales = [
+            nested.from_list([np.float32(s) for s in values], ragged=())
+            for values in zip(*((1 + i / count, 1.5 - i / (2 * count)) for i in range(count)))
+        ]  # As method.loss_weights.
+        return SimpleNamespace(leaves=[], inputs=batches, rows=rows, scales=scales)
 
     @staticmethod
     def batch(tensors, name):
@@ -82,6 +99,14 @@ class Ours(method.Method):
     def forward(self, batch):
         return self.block(batch.inputs[0], self.weights, *batch.inputs[1:])
 
+    def step(self, batch, mode):
+        if mode == "fwd":
+            return self.forward(batch)
+        loss, self.weights, self.gradients = self.train_step(
+            self.weights, batch.inputs, batch.scales, np.float32(method.LEARNING_RATE)
+        )
+        return torch.tensor(float(loss))
+
     def unpack(self, outputs, batch):
         single, pair = outputs
         return [
@@ -91,9 +116,14 @@ class Ours(method.Method):
 
 
 class OursSingles(Ours):
-    """The block where only the singles are used."""
+    """The block where only the singles are used, forward."""
 
     program = staticmethod(programs.block_singles)
+
+    def collate(self, samples, train):
+        if train:
+            raise NotImplementedError("only the forward of the singles is measured")
+        return super().collate(samples, train)
 
     def unpack(self, outputs, batch):
         return [(torch.from_numpy(outputs.sample(i)),) for i in range(len(batch.rows))]

@@ -2,6 +2,7 @@
 """What the comparisons share: settings, taking turns, rows and tables."""
 
 import argparse
+import ctypes
 import json
 import os
 import statistics
@@ -47,10 +48,22 @@ def start(parser=None):
     return options
 
 
+def rest():
+    """Ends the helpers of OpenMP. They wait busily (OMP_WAIT_POLICY), which is what is best for those
+    who called them, but takes a processor from all others that are timed in this process."""
+    with open("/proc/self/maps") as maps:
+        found = {line.split()[-1] for line in maps if "libgomp" in line}
+    for path in found:
+        pause = getattr(ctypes.CDLL(path), "omp_pause_resource_all", None)
+        if pause is None or pause(1) != 0:  # 1: soft, threads are made again when needed
+            print(f"{path} keeps its threads; what is timed after its users is slowed down")
+
+
 def take_turns(calls, rounds, budget=0.02):
     """Seconds of every call, all taking turns: {name: [one mean of some calls per round]}."""
     counts = {}
     for name, call in calls.items():
+        rest()
         call()
         begin = time.perf_counter()
         call()
@@ -58,6 +71,8 @@ def take_turns(calls, rounds, budget=0.02):
     times = {name: [] for name in calls}
     for _ in range(rounds):
         for name, call in calls.items():
+            rest()
+            call()  # starts its threads again, and brings its data into the caches
             begin = time.perf_counter()
             for _ in range(counts[name]):
                 call()

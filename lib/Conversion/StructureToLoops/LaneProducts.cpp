@@ -177,47 +177,42 @@ Value LaneEmitter::run() {
   rhs.copy = allocate(kColumns);
   Value zero = ix.constant(0);
   Value whole = ix.mul(ix.div(op.getLanes(), shape.lanes), shape.lanes);
-  Value truth = arith::ConstantIntOp::create(b, loc, 1, 1);
-  Value starts = arith::XOrIOp::create(b, loc, op.getAccumulate(), truth);
-  Value parts = ix.max(ix.ceilDiv(op.getDepth(), kDepth), ix.constant(1));
   ix.loop(zero, whole, shape.lanes, [&](OpBuilder &lanes, Value lane) {
     Indices(lanes, loc)
         .loop(zero, op.getRows(), kRows, [&](OpBuilder &outer, Value row) {
           Indices ox(outer, loc);
           Value rowEnd = ox.min(ox.add(row, kRows), op.getRows());
-          ox.loop(parts, [&](OpBuilder &inner, Value part) {
-            Indices px(inner, loc);
-            Value first = px.mul(part, kDepth);
-            Value count =
-                px.min(px.sub(op.getDepth(), first), px.constant(kDepth));
-            Value isFirst = arith::AndIOp::create(
-                inner, loc, starts,
-                px.compare(arith::CmpIPredicate::eq, part, px.constant(0)));
-            copy(inner, lhs, lane, row, rowEnd, first, count);
-            px.loop(
-                zero, op.getColumns(), kColumns,
-                [&](OpBuilder &deep, Value column) {
-                  Indices cx(deep, loc);
-                  Value columnEnd =
-                      cx.min(cx.add(column, kColumns), op.getColumns());
-                  copy(deep, rhs, lane, column, columnEnd, first, count);
-                  auto placeOf = [&](OpBuilder &at, Value i, Value begin) {
-                    Indices jx(at, loc);
-                    return jx.mul(jx.mul(jx.sub(i, begin), count), shape.lanes);
-                  };
-                  cx.loop(column, columnEnd, rhs.block,
-                          [&](OpBuilder &c, Value ownColumn) {
-                            Value columnPlace = placeOf(c, ownColumn, column);
-                            Indices(c, loc).loop(
-                                row, rowEnd, lhs.block,
-                                [&](OpBuilder &r, Value ownRow) {
-                                  emitBlock(r, lane, ownRow, ownColumn,
-                                            placeOf(r, ownRow, row),
-                                            columnPlace, count, isFirst);
-                                });
-                          });
-                });
-          });
+          forDepth(
+              outer, loc, op.getDepth(), kDepth, op.getAccumulate(),
+              [&](OpBuilder &inner, Value first, Value count, Value isFirst) {
+                Indices px(inner, loc);
+                copy(inner, lhs, lane, row, rowEnd, first, count);
+                px.loop(
+                    zero, op.getColumns(), kColumns,
+                    [&](OpBuilder &deep, Value column) {
+                      Indices cx(deep, loc);
+                      Value columnEnd =
+                          cx.min(cx.add(column, kColumns), op.getColumns());
+                      copy(deep, rhs, lane, column, columnEnd, first, count);
+                      auto placeOf = [&](OpBuilder &at, Value i, Value begin) {
+                        Indices jx(at, loc);
+                        return jx.mul(jx.mul(jx.sub(i, begin), count),
+                                      shape.lanes);
+                      };
+                      cx.loop(column, columnEnd, rhs.block,
+                              [&](OpBuilder &c, Value ownColumn) {
+                                Value columnPlace =
+                                    placeOf(c, ownColumn, column);
+                                Indices(c, loc).loop(
+                                    row, rowEnd, lhs.block,
+                                    [&](OpBuilder &r, Value ownRow) {
+                                      emitBlock(r, lane, ownRow, ownColumn,
+                                                placeOf(r, ownRow, row),
+                                                columnPlace, count, isFirst);
+                                    });
+                              });
+                    });
+              });
         });
   });
   return whole;

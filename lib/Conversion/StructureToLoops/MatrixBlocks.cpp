@@ -99,6 +99,43 @@ Value Sums::widen(OpBuilder &b, Location loc, Value x) const {
 // Panels
 //===----------------------------------------------------------------------===//
 
+void nested::tile::forPanels(
+    OpBuilder &b, Location loc, Value columns, const BlockShape &shape,
+    llvm::function_ref<void(OpBuilder &, Value, int64_t)> body) {
+  Indices ix(b, loc);
+  Value begin = ix.constant(0), left = ix.ceilDiv(columns, shape.lanes);
+  for (int64_t width = shape.vectors; width >= 1; width /= 2) {
+    Value whole = ix.div(left, width);
+    int64_t step = width * shape.lanes;
+    Value end = ix.add(begin, ix.mul(whole, step));
+    ix.loop(begin, end, step, [&](OpBuilder &inner, Value column) {
+      body(inner, column, width);
+    });
+    if (width == 1)
+      return;
+    left = ix.sub(left, ix.mul(whole, width));
+    begin = end;
+  }
+}
+
+void nested::tile::forDepth(
+    OpBuilder &b, Location loc, Value depth, int64_t part, Value accumulate,
+    llvm::function_ref<void(OpBuilder &, Value, Value, Value)> body) {
+  Indices ix(b, loc);
+  Value truth = arith::ConstantIntOp::create(b, loc, 1, 1);
+  Value starts = arith::XOrIOp::create(b, loc, accumulate, truth);
+  Value parts = ix.max(ix.ceilDiv(depth, part), ix.constant(1));
+  ix.loop(parts, [&](OpBuilder &inner, Value number) {
+    Indices px(inner, loc);
+    Value first = px.mul(number, part);
+    Value count = px.min(px.sub(depth, first), px.constant(part));
+    Value isFirst = arith::AndIOp::create(
+        inner, loc, starts,
+        px.compare(arith::CmpIPredicate::eq, number, px.constant(0)));
+    body(inner, first, count, isFirst);
+  });
+}
+
 namespace {
 /// Writes one panel.
 class Packer {

@@ -102,6 +102,23 @@ private:
   bool isBool;
 };
 
+/// The panels of `columns` columns: of the full width, then, for what is left,
+/// of half of it and so on. All vectors of a panel but the last one are whole.
+void forPanels(mlir::OpBuilder &b, mlir::Location loc, mlir::Value columns,
+               const BlockShape &shape,
+               llvm::function_ref<void(mlir::OpBuilder &, mlir::Value column,
+                                       int64_t width)>
+                   body);
+
+/// The parts of a depth, of at most `part`; at least one, since a sum over
+/// nothing is written too (R5). `isFirst`: what is summed replaces what is
+/// there, unless `accumulate` holds.
+void forDepth(mlir::OpBuilder &b, mlir::Location loc, mlir::Value depth,
+              int64_t part, mlir::Value accumulate,
+              llvm::function_ref<void(mlir::OpBuilder &, mlir::Value first,
+                                      mlir::Value count, mlir::Value isFirst)>
+                  body);
+
 /// Copies `count` rows of `from`, starting at row `first`, and its columns
 /// [begin, begin + width * lanes) into `panel[at + i * width * lanes + j]`;
 /// columns from `end` on are zero. `isWhole`: there are none of those.

@@ -55,13 +55,11 @@ public:
   void run();
 
 private:
-  using PanelBody =
-      llvm::function_ref<void(OpBuilder &, Value column, int64_t width)>;
-  void forPanels(OpBuilder &at, Value columns, PanelBody body);
   void emitPart(OpBuilder &at, Value column, Value columns, Value first,
                 Value count, Value isFirst);
-  void emitBlock(OpBuilder &at, Value row, Value column, Value begin,
-                 Value first, Value count, Value isFirst, int64_t width);
+  void emitBlock(OpBuilder &at, Value row, Value part, Value column,
+                 Value begin, Value first, Value count, Value isFirst,
+                 int64_t width);
   void storeBlock(OpBuilder &at, ArrayRef<Value> block, Value row, Value column,
                   Value isFirst, int64_t width);
   void storeEdge(OpBuilder &at, ArrayRef<Value> block, Value row, Value column,
@@ -75,33 +73,9 @@ private:
   BlockShape shape;
   Sums sums;
   Matrix lhs, rhs;
-  Value panels, edge;
+  Value panels, edge, rowOffsets;
 };
 } // namespace
-
-/// The panels of a part of the columns: of full width, then, for what is left,
-/// of half of it and so on. Columns count from the part's first one.
-void ProductEmitter::forPanels(OpBuilder &at, Value columns, PanelBody body) {
-  Indices ix(at, loc);
-  int64_t full = shape.vectors * shape.lanes;
-  Value begin = ix.mul(ix.div(columns, full), full);
-  ix.loop(ix.constant(0), begin, full, [&](OpBuilder &inner, Value column) {
-    body(inner, column, shape.vectors);
-  });
-  Value left = ix.ceilDiv(ix.sub(columns, begin), shape.lanes);
-  // Of what is left the last panel may be as wide as the full ones.
-  for (int64_t width = shape.vectors; width >= 1; width /= 2) {
-    Value end = begin;
-    Value whole = ix.div(left, width);
-    int64_t step = width * shape.lanes;
-    end = ix.add(begin, ix.mul(whole, step));
-    ix.loop(begin, end, step, [&](OpBuilder &inner, Value column) {
-      body(inner, column, width);
-    });
-    left = ix.sub(left, ix.mul(whole, width));
-    begin = end;
-  }
-}
 
 Value ProductEmitter::destOffset(OpBuilder &at, Value row, Value column) {
   Indices ix(at, loc);
@@ -169,17 +143,17 @@ void ProductEmitter::storeEdge(OpBuilder &at, ArrayRef<Value> block, Value row,
   });
 }
 
-/// Rows [row, row + 6) and columns [column, column + width) of the product.
-void ProductEmitter::emitBlock(OpBuilder &at, Value row, Value column,
-                               Value begin, Value first, Value count,
-                               Value isFirst, int64_t width) {
+/// Rows [row, row + 6) and columns [column, column + width) of the product;
+/// `part` is the first row whose offset is known.
+void ProductEmitter::emitBlock(OpBuilder &at, Value row, Value part,
+                               Value column, Value begin, Value first,
+                               Value count, Value isFirst, int64_t width) {
   Indices ix(at, loc);
-  // Rows behind the last one are the last one: nothing else is read.
-  Value last = ix.sub(op.getRows(), ix.constant(1));
   SmallVector<Value> offsets;
+  Value local = ix.sub(row, part);
   for (int64_t r = 0; r < shape.rows; ++r)
     offsets.push_back(
-        ix.add(lhs.offset, ix.mul(ix.min(ix.add(row, r), last), lhs.row)));
+        memref::LoadOp::create(at, loc, rowOffsets, ix.add(local, r)));
   Value at0 = ix.mul(ix.sub(column, begin), count);
   SmallVector<Value> block = sumBlock(at, loc, lhs, offsets, first, count,
                                       panels, at0, width, shape, sums);
@@ -206,25 +180,38 @@ void ProductEmitter::emitBlock(OpBuilder &at, Value row, Value column,
 /// One part of the columns and of the depth, for all rows.
 void ProductEmitter::emitPart(OpBuilder &at, Value column, Value columns,
                               Value first, Value count, Value isFirst) {
-  forPanels(at, columns, [&](OpBuilder &inner, Value panel, int64_t width) {
-    Indices ix(inner, loc);
-    packPanel(inner, loc, rhs, first, count, ix.add(column, panel),
-              op.getColumns(), /*isWhole=*/false, width, shape, sums, panels,
-              ix.mul(panel, count));
-  });
+  forPanels(at, loc, columns, shape,
+            [&](OpBuilder &inner, Value panel, int64_t width) {
+              Indices ix(inner, loc);
+              packPanel(inner, loc, rhs, first, count, ix.add(column, panel),
+                        op.getColumns(), /*isWhole=*/false, width, shape, sums,
+                        panels, ix.mul(panel, count));
+            });
   Indices(at, loc).loop(
       Indices(at, loc).constant(0), op.getRows(), kRows,
       [&](OpBuilder &outer, Value rows) {
         Indices ox(outer, loc);
         Value end = ox.min(ox.add(rows, kRows), op.getRows());
-        forPanels(outer, columns,
+        // Rows behind the last one are the last one: nothing else is read. In
+        // memory, since LLVM would compute them again in the innermost loop.
+        Value last = ox.sub(op.getRows(), ox.constant(1));
+        Value whole = ox.mul(ox.ceilDiv(ox.sub(end, rows), shape.rows),
+                             ox.constant(shape.rows));
+        ox.loop(whole, [&](OpBuilder &inner, Value r) {
+          Indices rx(inner, loc);
+          Value row = rx.min(rx.add(rows, r), last);
+          memref::StoreOp::create(inner, loc,
+                                  rx.add(lhs.offset, rx.mul(row, lhs.row)),
+                                  rowOffsets, r);
+        });
+        forPanels(outer, loc, columns, shape,
                   [&](OpBuilder &inner, Value panel, int64_t width) {
                     Value place = Indices(inner, loc).add(column, panel);
                     Indices(inner, loc)
                         .loop(rows, end, shape.rows,
                               [&](OpBuilder &block, Value row) {
-                                emitBlock(block, row, place, column, first,
-                                          count, isFirst, width);
+                                emitBlock(block, row, rows, place, column,
+                                          first, count, isFirst, width);
                               });
                   });
       });
@@ -240,25 +227,18 @@ void ProductEmitter::run() {
   edge = memref::AllocOp::create(
       b, loc,
       MemRefType::get({shape.rows * shape.vectors * shape.lanes}, type));
-  Value truth = arith::ConstantIntOp::create(b, loc, 1, 1);
-  Value starts = arith::XOrIOp::create(b, loc, op.getAccumulate(), truth);
-  // At least one part: a sum over nothing is written too (R5).
-  Value parts = ix.max(ix.ceilDiv(op.getDepth(), depthPart), ix.constant(1));
+  rowOffsets = memref::AllocOp::create(
+      b, loc, MemRefType::get({kRows}, b.getIndexType()));
   ix.loop(ix.constant(0), op.getColumns(), columnPart,
           [&](OpBuilder &outer, Value column) {
             Indices ox(outer, loc);
             Value columns = ox.min(ox.sub(op.getColumns(), column),
                                    ox.constant(columnPart));
-            ox.loop(parts, [&](OpBuilder &inner, Value part) {
-              Indices px(inner, loc);
-              Value first = px.mul(part, depthPart);
-              Value count =
-                  px.min(px.sub(op.getDepth(), first), px.constant(depthPart));
-              Value isFirst = arith::AndIOp::create(
-                  inner, loc, starts,
-                  px.compare(arith::CmpIPredicate::eq, part, px.constant(0)));
-              emitPart(inner, column, columns, first, count, isFirst);
-            });
+            forDepth(
+                outer, loc, op.getDepth(), depthPart, op.getAccumulate(),
+                [&](OpBuilder &inner, Value first, Value count, Value isFirst) {
+                  emitPart(inner, column, columns, first, count, isFirst);
+                });
           });
 }
 

@@ -15,6 +15,23 @@ module attributes {ragged.phase = "loops"} {
     }
     return
   }
+  // exp(-|x|), and 0 where that is no normal number.
+  func.func @decay_kernel(%x: memref<?x16xf32>, %y: memref<?x16xf32>, %begin: index, %end: index) attributes {ragged.kernel} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant dense<0.0> : vector<16xf32>
+    %normal = arith.constant dense<1.17549435e-38> : vector<16xf32>
+    scf.for %i = %begin to %end step %c1 {
+      %v = vector.load %x[%i, %c0] : memref<?x16xf32>, vector<16xf32>
+      %size = math.absf %v : vector<16xf32>
+      %below = arith.negf %size : vector<16xf32>
+      %e = math.exp %below {nested.not_positive} : vector<16xf32>
+      %small = arith.cmpf olt, %e, %normal : vector<16xf32>
+      %r = arith.select %small, %zero, %e : vector<16xi1>, vector<16xf32>
+      vector.store %r, %y[%i, %c0] : memref<?x16xf32>, vector<16xf32>
+    }
+    return
+  }
   func.func @exp2_kernel(%x: memref<?x16xf32>, %y: memref<?x16xf32>, %begin: index, %end: index) attributes {ragged.kernel} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Attention: the same function on batches and on plain arrays, wrong uses, and BERT."""
 
+import ctypes
+import mmap
+import sys
+
 import numpy as np
 import pytest
 from helpers import check, close, normal, raises, same_bits
@@ -8,7 +12,8 @@ from helpers import check, close, normal, raises, same_bits
 import nested
 
 RNG = np.random.default_rng(9)
-LENGTHS = [(5, 3), (0, 2), (3, 0), (17, 40), (70, 130)]
+# More than a block of keys (128) and than a unit of queries (192), too.
+LENGTHS = [(5, 3), (0, 2), (3, 0), (17, 40), (70, 130), (200, 270)]
 
 
 def batch(*features, which=0, ragged=(0,)):
@@ -47,6 +52,29 @@ def test_queries_that_see_nothing_give_zero():
     result = nested.jit(lambda q, k, v, m: nested.attention(q, k, v, mask=m))(Q, K, V, mask)
     assert all((np.asarray(r) == 0).all() for r in result)
     assert result[2].shape == (3, 4, 6)
+
+
+def before_a_forbidden_page(array):
+    """A copy whose last byte is followed by a page that must not be touched."""
+    page = mmap.PAGESIZE
+    size = -(-array.nbytes // page) * page
+    memory = mmap.mmap(-1, size + page)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(start + size), page, 0) == 0
+    copy = np.frombuffer(memory, array.dtype, array.size, size - array.nbytes).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs mprotect")
+@pytest.mark.parametrize("keys", [1, 7, 22, 40, 130])
+def test_nothing_behind_the_last_key_is_read(keys):
+    arrays = [normal(RNG, rows, 1, 64) for rows in (5 + 4, 3 + keys, 3 + keys)]
+    function = nested.jit(lambda q, k, v: nested.attention(q, k, v))
+    lengths = [(5, 4), (3, keys), (3, keys)]
+    want = function(*map(nested.from_values, arrays, lengths))
+    got = function(*map(nested.from_values, map(before_a_forbidden_page, arrays), lengths))
+    same_bits(got.values, want.values)
 
 
 def test_eager():

@@ -20,9 +20,6 @@
 using namespace mlir;
 using namespace nested::ragged;
 
-/// Queries of a unit: keys and values are copied once for all of them.
-static constexpr int64_t kUnitQueries = 96;
-
 namespace {
 /// What loads of a bias or a mask need: offset, strides by query and by key.
 using Access = SmallVector<Value>;
@@ -82,8 +79,8 @@ void AttentionWriter::emitUnit(OpBuilder &b, Location loc, Value sample,
   int64_t keyHeads = std::max<int64_t>(sizeOf(key, 1), 1);
   int64_t group = std::max<int64_t>(sizeOf(query, 1) / keyHeads, 1);
   Value keyHead = ib.div(head, ib.constant(group));
-  Value first = ib.mul(ib.rem(unit, perHead), ib.constant(kUnitQueries));
-  Value rows = ib.min(ib.sub(numQueries, first), ib.constant(kUnitQueries));
+  Value first = ib.mul(ib.rem(unit, perHead), ib.constant(kMaxTileQueries));
+  Value rows = ib.min(ib.sub(numQueries, first), ib.constant(kMaxTileQueries));
   auto stride = [&](const LoopOperand &operand) {
     return ib.constant(sizeOf(operand, 1) * sizeOf(operand, 2));
   };
@@ -130,7 +127,7 @@ struct AttentionKernels
       else
         pairs = extent::mul(pairs, extent);
     }
-    ExtentAttr blocks = extent::ceilDiv(query.extents[0], kUnitQueries);
+    ExtentAttr blocks = extent::ceilDiv(query.extents[0], kMaxTileQueries);
     LoopUnits units{query.path, pairs, extent::mul(blocks, heads)};
     builder.createResults();
     builder.addKernel("", units, [&](LoopKernel &kernel) {

@@ -87,9 +87,13 @@ public:
     return arith::SelectOp::create(builder, loc, condition, a, b);
   }
   /// Clamps; NaN stays NaN. In this order each half is one instruction.
+  Value atLeast(Value x, float low) const {
+    Value lo = constant(low);
+    return select(compare(arith::CmpFPredicate::OGT, lo, x), lo, x);
+  }
   Value clamp(Value x, float low, float high) const {
-    Value lo = constant(low), hi = constant(high);
-    x = select(compare(arith::CmpFPredicate::OGT, lo, x), lo, x);
+    Value hi = constant(high);
+    x = atLeast(x, low);
     return select(compare(arith::CmpFPredicate::OLT, hi, x), hi, x);
   }
   /// Horner's scheme, highest coefficient first.
@@ -148,13 +152,27 @@ Value scale(const ElementwiseBuilder &b, Value p, Value shifted) {
   return b.mul(p, b.fromBits(b.addi(half, one)));
 }
 
-Value approximate(math::ExpOp, const ElementwiseBuilder &b, Value x) {
+/// p * 2^n in one step; 0 for n = -127. `shifted` is n + kRound, n no more than
+/// 127.
+Value scaleNormal(const ElementwiseBuilder &b, Value p, Value shifted) {
+  // The low bits of `shifted` are n; kRound's own ones vanish.
+  Value biased = b.addi(b.bitsOf(shifted), b.integer(127));
+  return b.mul(p, b.fromBits(b.shl(biased, 23)));
+}
+
+Value approximate(math::ExpOp op, const ElementwiseBuilder &b, Value x) {
+  bool notPositive = op->hasAttr(nested::kNotPositiveAttr);
   // Outside of these bounds the result is 0 or infinity.
-  x = b.clamp(x, -104.0f, 89.0f);
+  if (notPositive)
+    x = b.atLeast(x, -88.0f);
+  else
+    x = b.clamp(x, -104.0f, 89.0f);
   Value shifted = b.fma(x, b.constant(kLog2E), b.constant(kRound));
   Value n = b.sub(shifted, b.constant(kRound));
   Value r = b.fma(n, b.constant(-kLn2Hi), x);
   r = b.fma(n, b.constant(-kLn2Lo), r);
+  if (notPositive)
+    return scaleNormal(b, expOfReduced(b, r), shifted);
   return scale(b, expOfReduced(b, r), shifted);
 }
 

@@ -5,14 +5,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
+// copy the queries, scaled
 // largest = -inf, sum = 0, out = 0 for each query
-// for block of keys that some query sees:
+// for block of 128 keys that some query sees:
 //   copy its keys and its values into panels
-//   for block of 6 queries:
-//     scores in registers; cap, bias, mask, window
-//     weights = exp(scores - new largest); the old sum and out shrink
-//     sum += weights; out += weights * values
+//   for group of 24 queries:
+//     for panel of keys, for block of 6 queries: scores
+//     for query: cap, bias, mask, window; weights = exp(scores - new largest);
+//                sum = sum * shrink + sum of weights
+//     for panel of values, for block of 6 queries:
+//       out = out * shrink + weights * values
 // out / sum
+//
+// A panel, the queries of a group and their scores fit into the first-level
+// cache, the panels of a block into the second-level one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,8 +49,8 @@ struct TileAttention : public nested::impl::TileAttentionBase<TileAttention> {
   void runOnOperation() override;
 };
 
-/// Queries of a block that is kept in scratch memory; a unit has no more.
-constexpr int64_t kQueries = 96;
+/// Queries whose scores are made at a time, and the keys of them.
+constexpr int64_t kGroup = 24, kKeys = 128;
 
 Type getSumType(Type type) {
   return type.isF64() ? type : Float32Type::get(type.getContext());
@@ -57,15 +63,12 @@ public:
         type(getSumType(
             cast<MemRefType>(op.getQuery().getType()).getElementType())),
         shape(type, vectorBits), sums(type, /*isBool=*/false),
-        vector(shape.getVector()), keys(shape.vectors * shape.lanes),
+        vector(shape.getVector()), head(op.getHeadSize()),
         columns((op.getValueSize() + shape.lanes - 1) / shape.lanes *
                 shape.lanes) {}
   void run();
 
 private:
-  /// Scores of one block of queries and keys: query by query, vector by vector.
-  using Block = SmallVector<Value>;
-
   Value number(OpBuilder &at, double value, Type as) {
     return arith::ConstantOp::create(
         at, loc, as,
@@ -80,23 +83,48 @@ private:
   Value splat(OpBuilder &at, Value x) {
     return vector::BroadcastOp::create(at, loc, vector, x);
   }
-  /// Each vector of the block through `body(query, vector, score)`.
-  template <typename Body>
-  Block transform(const Block &block, Body body) {
-    Block result;
-    for (auto [k, score] : llvm::enumerate(block))
-      result.push_back(body(k / shape.vectors, k % shape.vectors, score));
+  /// The larger one in one instruction; `y` where one is NaN.
+  Value larger(OpBuilder &at, Value x, Value y) {
+    Value more =
+        arith::CmpFOp::create(at, loc, arith::CmpFPredicate::OGT, x, y);
+    return arith::SelectOp::create(at, loc, more, x, y);
+  }
+  Value sum(OpBuilder &at, Value x, Value y) {
+    return arith::AddFOp::create(at, loc, x, y);
+  }
+  /// e^x for numbers that are not positive.
+  Value exponential(OpBuilder &at, Value x) {
+    auto result = math::ExpOp::create(at, loc, x);
+    result->setAttr(kNotPositiveAttr, at.getUnitAttr());
     return result;
   }
+  Value fold(OpBuilder &at, Value x,
+             llvm::function_ref<Value(OpBuilder &, Value, Value)> combine);
+  bool hasWindow() { return op.getLeft() || op.getRight(); }
+
   void forColumns(llvm::function_ref<void(int64_t column, int64_t width)> body);
+  void forBlocks(OpBuilder &at, Value live,
+                 llvm::function_ref<void(OpBuilder &, Value block)> body);
+  void copyQueries(OpBuilder &at);
   void reset(OpBuilder &at);
-  void packKeys(OpBuilder &at, Value first);
-  void emitBlock(OpBuilder &at, Value row, Value first);
-  Block window(OpBuilder &at, const Block &block, Value row, Value first);
-  Block pairs(OpBuilder &at, const Block &block, Value row, Value first);
+  void packKeys(OpBuilder &at, Value first, Value count);
+  void emitScores(OpBuilder &at, Value row, Value live, Value first,
+                  Value count);
+  void emitWeights(OpBuilder &at, Value row, Value live, Value first,
+                   Value count);
+  void emitRow(OpBuilder &at, Value row, Value local, Value first, Value begin,
+               Value end);
+  Value emitLargest(OpBuilder &at, Value query, Value local, Value first,
+                    Value from, Value to, bool isMasked);
+  void readPairs(OpBuilder &at, Value query, Value first, Value begin,
+                 Value end);
+  void emitOut(OpBuilder &at, Value row, Value live, Value first, Value count);
   void writeOut(OpBuilder &at);
   /// The bounds [low, high) of keys that queries [row, last] see.
   std::pair<Value, Value> visible(OpBuilder &at, Value row, Value last);
+  /// Those of a block of queries, from `first` on and at most `count`.
+  std::pair<Value, Value> visibleOf(OpBuilder &at, Value row, Value first,
+                                    Value count);
 
   OpBuilder &b;
   ragged::TileAttentionOp op;
@@ -105,10 +133,27 @@ private:
   BlockShape shape;
   Sums sums;
   VectorType vector;
-  int64_t keys, columns;
-  Value keyPanel, valuePanels, largest, total, out, weights;
+  int64_t head, columns;
+  Value queries, keyPanels, valuePanels, largest, total, shrink, out, scores,
+      extra;
 };
 } // namespace
+
+/// All elements of a vector in one, halves with each other.
+Value AttentionEmitter::fold(
+    OpBuilder &at, Value x,
+    llvm::function_ref<Value(OpBuilder &, Value, Value)> combine) {
+  for (int64_t half = shape.lanes / 2; half >= 1; half /= 2) {
+    SmallVector<int64_t> low, high;
+    for (int64_t i = 0; i < half; ++i) {
+      low.push_back(i);
+      high.push_back(half + i);
+    }
+    x = combine(at, vector::ShuffleOp::create(at, loc, x, x, low),
+                vector::ShuffleOp::create(at, loc, x, x, high));
+  }
+  return vector::ExtractOp::create(at, loc, x, int64_t(0));
+}
 
 /// Columns of values as panels: wide ones, then what is left.
 void AttentionEmitter::forColumns(
@@ -120,14 +165,60 @@ void AttentionEmitter::forColumns(
       body(column, width);
 }
 
+/// Blocks of 6 queries of a group.
+void AttentionEmitter::forBlocks(
+    OpBuilder &at, Value live,
+    llvm::function_ref<void(OpBuilder &, Value)> body) {
+  Indices ix(at, loc);
+  ix.loop(ix.constant(0), live, shape.rows, body);
+}
+
+/// Queries are side by side, and blocks are whole: behind the last query it is
+/// copied again.
+void AttentionEmitter::copyQueries(OpBuilder &at) {
+  Indices ix(at, loc);
+  Value last = ix.sub(op.getRows(), ix.constant(1));
+  Value rows = ix.mul(ix.ceilDiv(op.getRows(), shape.rows), shape.rows);
+  double scale = op.getScale().convertToDouble();
+  if (op.getSoftCap())
+    scale /= op.getSoftCap()->convertToDouble();
+  Type element = cast<MemRefType>(op.getQuery().getType()).getElementType();
+  int64_t whole = head / shape.lanes * shape.lanes;
+  ix.loop(rows, [&](OpBuilder &outer, Value row) {
+    Indices ox(outer, loc);
+    Value from = ox.add(op.getQueryOffset(),
+                        ox.mul(ox.min(row, last), op.getQueryRow()));
+    Value to = ox.mul(row, head);
+    ox.loop(ox.constant(0), ox.constant(whole), shape.lanes,
+            [&](OpBuilder &inner, Value c) {
+              Indices jx(inner, loc);
+              Value part = vector::LoadOp::create(
+                  inner, loc, VectorType::get({shape.lanes}, element),
+                  op.getQuery(), jx.add(from, c));
+              part = arith::MulFOp::create(inner, loc,
+                                           sums.widen(inner, loc, part),
+                                           number(inner, scale, vector));
+              vector::StoreOp::create(inner, loc, part, queries, jx.add(to, c));
+            });
+    ox.loop(ox.constant(whole), ox.constant(head), 1,
+            [&](OpBuilder &inner, Value c) {
+              Indices jx(inner, loc);
+              Value part = memref::LoadOp::create(inner, loc, op.getQuery(),
+                                                  jx.add(from, c));
+              part = arith::MulFOp::create(inner, loc,
+                                           sums.widen(inner, loc, part),
+                                           number(inner, scale, type));
+              memref::StoreOp::create(inner, loc, part, queries, jx.add(to, c));
+            });
+  });
+}
+
 void AttentionEmitter::reset(OpBuilder &at) {
   Indices ix(at, loc);
-  ix.loop(
-      ix.constant(0), ix.constant(kQueries), shape.lanes,
-      [&](OpBuilder &inner, Value i) {
-        vector::StoreOp::create(inner, loc, lowest(inner, vector), largest, i);
-        vector::StoreOp::create(inner, loc, number(inner, 0, vector), total, i);
-      });
+  ix.loop(op.getRows(), [&](OpBuilder &inner, Value i) {
+    memref::StoreOp::create(inner, loc, lowest(inner, type), largest, i);
+    memref::StoreOp::create(inner, loc, number(inner, 0, type), total, i);
+  });
   Value size =
       ix.mul(ix.mul(ix.ceilDiv(op.getRows(), shape.rows), shape.rows), columns);
   ix.loop(ix.constant(0), size, shape.lanes, [&](OpBuilder &inner, Value i) {
@@ -135,21 +226,24 @@ void AttentionEmitter::reset(OpBuilder &at) {
   });
 }
 
-void AttentionEmitter::packKeys(OpBuilder &at, Value first) {
+void AttentionEmitter::packKeys(OpBuilder &at, Value first, Value count) {
   Indices ix(at, loc);
   Value zero = ix.constant(0), one = ix.constant(1);
-  // Rows of the panel are the elements of a head.
+  // Rows of a panel are the elements of a head.
   Matrix matrix{op.getKey(), op.getKeyOffset(), one, op.getKeyRow(), {}};
-  packPanel(at, loc, matrix, zero, ix.constant(op.getHeadSize()), first,
-            op.getKeys(), /*isWhole=*/false, shape.vectors, shape, sums,
-            keyPanel, zero);
+  forPanels(at, loc, count, shape,
+            [&](OpBuilder &inner, Value column, int64_t width) {
+              Indices jx(inner, loc);
+              packPanel(inner, loc, matrix, zero, jx.constant(head),
+                        jx.add(first, column), op.getKeys(), /*isWhole=*/false,
+                        width, shape, sums, keyPanels, jx.mul(column, head));
+            });
   Matrix values{op.getValue(), op.getValueOffset(), op.getValueRow(), one, {}};
-  Value count = ix.min(ix.sub(op.getKeys(), first), ix.constant(keys));
   forColumns([&](int64_t column, int64_t width) {
     packPanel(at, loc, values, first, count, ix.constant(column),
               ix.constant(op.getValueSize()),
               column + width * shape.lanes <= int64_t(op.getValueSize()), width,
-              shape, sums, valuePanels, ix.constant(column * keys));
+              shape, sums, valuePanels, ix.constant(column * kKeys));
   });
 }
 
@@ -166,210 +260,275 @@ std::pair<Value, Value> AttentionEmitter::visible(OpBuilder &at, Value row,
   return {low, high};
 }
 
-/// -inf for keys that a query does not see, and for those behind the last one.
-AttentionEmitter::Block AttentionEmitter::window(OpBuilder &at,
-                                                 const Block &block, Value row,
-                                                 Value first) {
+std::pair<Value, Value> AttentionEmitter::visibleOf(OpBuilder &at, Value row,
+                                                    Value first, Value count) {
   Indices ix(at, loc);
-  Value lastRow = ix.sub(op.getRows(), ix.constant(1));
-  Value last = ix.min(ix.add(row, shape.rows - 1), lastRow);
-  // All queries of the block see all of its keys between these.
-  Value low = visible(at, last, last).first;
-  Value high = visible(at, row, row).second;
-  Value inside = arith::AndIOp::create(
-      at, loc, ix.compare(arith::CmpIPredicate::sle, low, first),
-      ix.compare(arith::CmpIPredicate::sle, ix.add(first, keys), high));
-  auto chosen = scf::IfOp::create(
-      at, loc, inside,
-      [&](OpBuilder &then, Location) {
-        scf::YieldOp::create(then, loc, block);
-      },
-      [&](OpBuilder &otherwise, Location) {
-        Indices ox(otherwise, loc);
-        auto i32 = VectorType::get({shape.lanes}, otherwise.getI32Type());
-        SmallVector<int32_t> numbers;
-        for (int64_t i = 0; i < shape.lanes; ++i)
-          numbers.push_back(i);
-        Value lanes = arith::ConstantOp::create(
-            otherwise, loc, DenseElementsAttr::get(i32, ArrayRef(numbers)));
-        // Bounds relative to the block, which fit into i32.
-        auto bound = [&](Value x) -> Value {
-          Value relative = ox.min(ox.max(ox.sub(x, first), ox.constant(0)),
-                                  ox.constant(keys));
-          Value narrow = arith::IndexCastOp::create(
-              otherwise, loc, otherwise.getI32Type(), relative);
-          return vector::BroadcastOp::create(otherwise, loc, i32, narrow);
-        };
-        Value nothing = lowest(otherwise, vector);
-        Value from, to;
-        Block masked =
-            transform(block, [&](int64_t r, int64_t v, Value score) -> Value {
-              if (v == 0) {
-                Value query = ox.add(row, r);
-                auto [low, high] = visible(otherwise, query, query);
-                from = bound(low);
-                to = bound(high);
-              }
-              Value offset = arith::ConstantOp::create(
-                  otherwise, loc,
-                  DenseElementsAttr::get(i32, int32_t(v * shape.lanes)));
-              Value key = arith::AddIOp::create(otherwise, loc, lanes, offset);
-              Value sees = arith::AndIOp::create(
-                  otherwise, loc,
-                  arith::CmpIOp::create(otherwise, loc,
-                                        arith::CmpIPredicate::sge, key, from),
-                  arith::CmpIOp::create(otherwise, loc,
-                                        arith::CmpIPredicate::slt, key, to));
-              return arith::SelectOp::create(otherwise, loc, sees, score,
-                                             nothing);
-            });
-        scf::YieldOp::create(otherwise, loc, masked);
-      });
-  return Block(chosen.getResults());
-}
-
-/// Adds the bias, and -inf where the mask does not hold; both are brought into
-/// a block of scratch memory first, element by element.
-AttentionEmitter::Block AttentionEmitter::pairs(OpBuilder &at,
-                                                const Block &block, Value row,
-                                                Value first) {
-  if (!op.getBias() && !op.getMask())
-    return block;
-  Indices ix(at, loc);
-  Value last = ix.sub(op.getRows(), ix.constant(1));
-  Value count = ix.min(ix.sub(op.getKeys(), first), ix.constant(keys));
-  auto place = [&](OpBuilder &inner, ValueRange access, Value query,
-                   Value key) {
-    Indices jx(inner, loc);
-    return jx.add(access[0], jx.add(jx.mul(query, access[1]),
-                                    jx.mul(jx.add(first, key), access[2])));
+  if (!hasWindow())
+    return {ix.constant(0), count};
+  Value last =
+      ix.min(ix.add(row, shape.rows - 1), ix.sub(op.getRows(), ix.constant(1)));
+  auto [low, high] = visible(at, row, last);
+  auto bound = [&](Value x) {
+    return ix.min(ix.max(ix.sub(x, first), ix.constant(0)), count);
   };
-  ix.loop(ix.constant(0), ix.constant(shape.rows), 1,
-          [&](OpBuilder &outer, Value r) {
-            Indices ox(outer, loc);
-            Value query = ox.min(ox.add(row, r), last);
-            ox.loop(count, [&](OpBuilder &inner, Value key) {
-              Indices jx(inner, loc);
-              Value extra = number(inner, 0, type);
-              if (op.getBias())
-                extra = sums.widen(
-                    inner, loc,
-                    memref::LoadOp::create(
-                        inner, loc, op.getBias(),
-                        place(inner, op.getBiasAccess(), query, key)));
-              if (op.getMask()) {
-                Value byte = memref::LoadOp::create(
-                    inner, loc, op.getMask(),
-                    place(inner, op.getMaskAccess(), query, key));
-                Value sees = arith::CmpIOp::create(
-                    inner, loc, arith::CmpIPredicate::ne, byte,
-                    arith::ConstantIntOp::create(inner, loc, 0, 8));
-                extra = arith::SelectOp::create(inner, loc, sees, extra,
-                                                lowest(inner, type));
-              }
-              memref::StoreOp::create(inner, loc, extra, weights,
-                                      jx.add(jx.mul(r, keys), key));
-            });
+  return {bound(low), bound(high)};
+}
+
+void AttentionEmitter::emitScores(OpBuilder &at, Value row, Value live,
+                                  Value first, Value count) {
+  auto emitBlock = [&](OpBuilder &here, Value block, Value column,
+                       int64_t width) {
+    Indices ix(here, loc);
+    Value query = ix.mul(ix.add(row, block), head);
+    SmallVector<Value> offsets;
+    for (int64_t r = 0; r < shape.rows; ++r)
+      offsets.push_back(ix.add(query, r * head));
+    Matrix matrix{queries, {}, {}, ix.constant(1), {}};
+    SmallVector<Value> found =
+        sumBlock(here, loc, matrix, offsets, ix.constant(0), ix.constant(head),
+                 keyPanels, ix.mul(column, head), width, shape, sums);
+    Value place = ix.add(ix.mul(block, kKeys), column);
+    for (int64_t r = 0; r < shape.rows; ++r)
+      for (int64_t v = 0; v < width; ++v)
+        vector::StoreOp::create(here, loc, found[r * width + v], scores,
+                                ix.add(place, r * kKeys + v * shape.lanes));
+  };
+  forPanels(
+      at, loc, count, shape,
+      [&](OpBuilder &outer, Value column, int64_t width) {
+        forBlocks(outer, live, [&](OpBuilder &inner, Value block) {
+          if (!hasWindow())
+            return emitBlock(inner, block, column, width);
+          Indices ix(inner, loc);
+          auto [begin, end] =
+              visibleOf(inner, ix.add(row, block), first, count);
+          Value sees = arith::AndIOp::create(
+              inner, loc, ix.less(begin, ix.add(column, width * shape.lanes)),
+              ix.less(column, end));
+          scf::IfOp::create(inner, loc, sees, [&](OpBuilder &then, Location) {
+            emitBlock(then, block, column, width);
+            scf::YieldOp::create(then, loc);
           });
-  Value nothing = lowest(at, vector);
-  return transform(block, [&](int64_t r, int64_t v, Value score) -> Value {
-    Value extra = vector::LoadOp::create(
-        at, loc, vector, weights, ix.constant(r * keys + v * shape.lanes));
-    Value sum = arith::AddFOp::create(at, loc, score, extra);
-    if (!op.getMask())
-      return sum;
-    // Masking selects: a score that is NaN does not get through.
-    Value hidden = arith::CmpFOp::create(at, loc, arith::CmpFPredicate::OEQ,
-                                         extra, nothing);
-    return arith::SelectOp::create(at, loc, hidden, nothing, sum);
+        });
+      });
+}
+
+/// Bias, and -inf where the mask does not hold, of one query and keys [begin,
+/// end) of the block, element by element.
+void AttentionEmitter::readPairs(OpBuilder &at, Value query, Value first,
+                                 Value begin, Value end) {
+  auto place = [&](OpBuilder &here, ValueRange access) {
+    Indices ix(here, loc);
+    return ix.add(access[0],
+                  ix.add(ix.mul(query, access[1]), ix.mul(first, access[2])));
+  };
+  Value bias, mask;
+  if (op.getBias())
+    bias = place(at, op.getBiasAccess());
+  if (op.getMask())
+    mask = place(at, op.getMaskAccess());
+  Indices(at, loc).loop(begin, end, 1, [&](OpBuilder &inner, Value key) {
+    Indices ix(inner, loc);
+    Value found = number(inner, 0, type);
+    if (op.getBias())
+      found = sums.widen(inner, loc,
+                         memref::LoadOp::create(
+                             inner, loc, op.getBias(),
+                             ix.add(bias, ix.mul(key, op.getBiasAccess()[2]))));
+    if (op.getMask()) {
+      Value byte = memref::LoadOp::create(
+          inner, loc, op.getMask(),
+          ix.add(mask, ix.mul(key, op.getMaskAccess()[2])));
+      Value sees =
+          arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::ne, byte,
+                                arith::ConstantIntOp::create(inner, loc, 0, 8));
+      found =
+          arith::SelectOp::create(inner, loc, sees, found, lowest(inner, type));
+    }
+    memref::StoreOp::create(inner, loc, found, extra, key);
   });
 }
 
-/// Queries [row, row + 6) with the keys of the panels.
-void AttentionEmitter::emitBlock(OpBuilder &at, Value row, Value first) {
+/// The largest score of a query among vectors [from, to) of the block, after
+/// all that changes scores. `isMasked`: -inf for keys that the query does not
+/// see, and for those behind the last one.
+Value AttentionEmitter::emitLargest(OpBuilder &at, Value query, Value local,
+                                    Value first, Value from, Value to,
+                                    bool isMasked) {
   Indices ix(at, loc);
-  Value zero = ix.constant(0);
-  Value last = ix.sub(op.getRows(), ix.constant(1));
-  SmallVector<Value> offsets;
-  for (int64_t r = 0; r < shape.rows; ++r)
-    offsets.push_back(
-        ix.add(op.getQueryOffset(),
-               ix.mul(ix.min(ix.add(row, r), last), op.getQueryRow())));
-  Matrix query{op.getQuery(), {}, {}, ix.constant(1), {}};
-  Block block =
-      sumBlock(at, loc, query, offsets, zero, ix.constant(op.getHeadSize()),
-               keyPanel, zero, shape.vectors, shape, sums);
-  double scale = op.getScale().convertToDouble();
-  std::optional<double> cap;
-  if (op.getSoftCap())
-    cap = op.getSoftCap()->convertToDouble();
-  Value factor = number(at, cap ? scale / *cap : scale, vector);
-  block = transform(block, [&](int64_t, int64_t, Value score) -> Value {
-    score = arith::MulFOp::create(at, loc, score, factor);
-    if (!cap)
-      return score;
-    return arith::MulFOp::create(at, loc, math::TanhOp::create(at, loc, score),
-                                 number(at, *cap, vector));
-  });
-  block = pairs(at, block, row, first);
-  block = window(at, block, row, first);
-
-  // The new largest score of each query, and what the old sums shrink by.
-  Value nothing = lowest(at, type), none = number(at, 0, type);
-  SmallVector<Value> shrink;
-  for (int64_t r = 0; r < shape.rows; ++r) {
-    ArrayRef<Value> scores =
-        ArrayRef(block).slice(r * shape.vectors, shape.vectors);
-    Value most = scores[0];
-    for (Value score : scores.drop_front())
-      most = arith::MaximumFOp::create(at, loc, most, score);
-    Value here = vector::ReductionOp::create(
-        at, loc, vector::CombiningKind::MAXIMUMF, most);
-    Value place = ix.add(row, r);
-    Value old = memref::LoadOp::create(at, loc, largest, place);
-    Value now = arith::MaximumFOp::create(at, loc, old, here);
-    memref::StoreOp::create(at, loc, now, largest, place);
-    // While a query has seen no key, its weights are exp(-inf - 0).
-    Value unseen =
-        arith::CmpFOp::create(at, loc, arith::CmpFPredicate::OEQ, now, nothing);
-    Value base = arith::SelectOp::create(at, loc, unseen, none, now);
-    shrink.push_back(math::ExpOp::create(
-        at, loc, splat(at, arith::SubFOp::create(at, loc, old, base))));
-    Value shift = splat(at, base), sum;
-    for (int64_t v = 0; v < shape.vectors; ++v) {
-      Value weight = math::ExpOp::create(
-          at, loc, arith::SubFOp::create(at, loc, scores[v], shift));
-      vector::StoreOp::create(at, loc, weight, weights,
-                              ix.constant(r * keys + v * shape.lanes));
-      sum = sum ? arith::AddFOp::create(at, loc, sum, weight) : weight;
-    }
-    Value added =
-        vector::ReductionOp::create(at, loc, vector::CombiningKind::ADD, sum);
-    Value before = memref::LoadOp::create(at, loc, total, place);
-    Value less = arith::MulFOp::create(
-        at, loc, before,
-        vector::ExtractOp::create(at, loc, shrink.back(), int64_t(0)));
-    memref::StoreOp::create(
-        at, loc, arith::AddFOp::create(at, loc, less, added), total, place);
+  auto i32 = VectorType::get({shape.lanes}, at.getI32Type());
+  Value lanes, low, high;
+  if (isMasked) {
+    SmallVector<int32_t> numbers;
+    for (int64_t i = 0; i < shape.lanes; ++i)
+      numbers.push_back(i);
+    lanes = arith::ConstantOp::create(
+        at, loc, DenseElementsAttr::get(i32, ArrayRef(numbers)));
+    // Bounds relative to the block, which fit into i32.
+    auto bound = [&](Value x) -> Value {
+      Value relative =
+          ix.min(ix.max(ix.sub(x, first), ix.constant(0)), ix.constant(kKeys));
+      Value narrow =
+          arith::IndexCastOp::create(at, loc, at.getI32Type(), relative);
+      return vector::BroadcastOp::create(at, loc, i32, narrow);
+    };
+    auto [begin, end] = visible(at, query, query);
+    low = bound(begin);
+    high = bound(end);
   }
+  Value row = ix.mul(local, kKeys);
+  auto loop = scf::ForOp::create(
+      at, loc, from, to, ix.constant(shape.lanes), lowest(at, vector),
+      [&](OpBuilder &inner, Location, Value v, ValueRange most) {
+        Indices jx(inner, loc);
+        Value place = jx.add(row, v), nothing = lowest(inner, vector);
+        Value score = vector::LoadOp::create(inner, loc, vector, scores, place);
+        Value old = score;
+        if (op.getSoftCap())
+          score = arith::MulFOp::create(
+              inner, loc, math::TanhOp::create(inner, loc, score),
+              number(inner, op.getSoftCap()->convertToDouble(), vector));
+        if (op.getBias() || op.getMask()) {
+          Value more = vector::LoadOp::create(inner, loc, vector, extra, v);
+          score = sum(inner, score, more);
+          // Masking selects: a score that is NaN does not get through.
+          if (op.getMask())
+            score = arith::SelectOp::create(
+                inner, loc,
+                arith::CmpFOp::create(inner, loc, arith::CmpFPredicate::OEQ,
+                                      more, nothing),
+                nothing, score);
+        }
+        if (isMasked) {
+          Value key =
+              arith::IndexCastOp::create(inner, loc, inner.getI32Type(), v);
+          key = arith::AddIOp::create(
+              inner, loc, lanes,
+              vector::BroadcastOp::create(inner, loc, i32, key));
+          auto is = [&](arith::CmpIPredicate predicate, Value limit) {
+            return arith::CmpIOp::create(inner, loc, predicate, key, limit);
+          };
+          Value sees = arith::AndIOp::create(
+              inner, loc, is(arith::CmpIPredicate::sge, low),
+              is(arith::CmpIPredicate::slt, high));
+          score = arith::SelectOp::create(inner, loc, sees, score, nothing);
+        }
+        if (score != old)
+          vector::StoreOp::create(inner, loc, score, scores, place);
+        scf::YieldOp::create(inner, loc, larger(inner, most[0], score));
+      });
+  return loop.getResult(0);
+}
 
-  Value count = ix.min(ix.sub(op.getKeys(), first), ix.constant(keys));
-  Matrix matrix{weights, {}, {}, ix.constant(1), {}};
-  SmallVector<Value> rows;
-  for (int64_t r = 0; r < shape.rows; ++r)
-    rows.push_back(ix.constant(r * keys));
+/// Scores of one query become weights; keys [begin, end) of the block are all
+/// that its block of queries sees.
+void AttentionEmitter::emitRow(OpBuilder &at, Value row, Value local,
+                               Value first, Value begin, Value end) {
+  Indices ix(at, loc);
+  Value query = ix.add(row, local);
+  Value from = ix.mul(ix.div(begin, shape.lanes), shape.lanes);
+  Value to = ix.mul(ix.ceilDiv(end, shape.lanes), shape.lanes);
+  if (op.getBias() || op.getMask())
+    readPairs(at, query, first, begin, end);
+  // The query sees all keys of all vectors.
+  auto [low, high] = visible(at, query, query);
+  Value isWhole =
+      ix.compare(arith::CmpIPredicate::sle, ix.add(first, to), high);
+  if (op.getLeft())
+    isWhole = arith::AndIOp::create(
+        at, loc, isWhole,
+        ix.compare(arith::CmpIPredicate::sle, low, ix.add(first, from)));
+  auto either = [&](bool isMasked) {
+    return [&, isMasked](OpBuilder &inner, Location) {
+      scf::YieldOp::create(
+          inner, loc,
+          emitLargest(inner, query, local, first, from, to, isMasked));
+    };
+  };
+  Value most = scf::IfOp::create(at, loc, isWhole, either(/*isMasked=*/false),
+                                 either(/*isMasked=*/true))
+                   .getResult(0);
+  Value here = fold(at, most, [&](OpBuilder &inner, Value x, Value y) {
+    return larger(inner, x, y);
+  });
+  // The new largest score, and what the old sums shrink by.
+  Value old = memref::LoadOp::create(at, loc, largest, query);
+  Value now = larger(at, old, here);
+  memref::StoreOp::create(at, loc, now, largest, query);
+  // While a query has seen no key, its weights are exp(-inf - 0).
+  Value unseen = arith::CmpFOp::create(at, loc, arith::CmpFPredicate::OEQ, now,
+                                       lowest(at, type));
+  Value base =
+      arith::SelectOp::create(at, loc, unseen, number(at, 0, type), now);
+  Value less = vector::ExtractOp::create(
+      at, loc,
+      exponential(at, splat(at, arith::SubFOp::create(at, loc, old, base))),
+      int64_t(0));
+  memref::StoreOp::create(at, loc, less, shrink, local);
+  Value shift = splat(at, base), place = ix.mul(local, kKeys);
+  auto weights = scf::ForOp::create(
+      at, loc, from, to, ix.constant(shape.lanes), number(at, 0, vector),
+      [&](OpBuilder &inner, Location, Value v, ValueRange sofar) {
+        Value where = Indices(inner, loc).add(place, v);
+        Value score = vector::LoadOp::create(inner, loc, vector, scores, where);
+        Value weight =
+            exponential(inner, arith::SubFOp::create(inner, loc, score, shift));
+        vector::StoreOp::create(inner, loc, weight, scores, where);
+        scf::YieldOp::create(inner, loc, sum(inner, sofar[0], weight));
+      });
+  Value added =
+      fold(at, weights.getResult(0), [&](OpBuilder &inner, Value x, Value y) {
+        return sum(inner, x, y);
+      });
+  Value before = memref::LoadOp::create(at, loc, total, query);
+  memref::StoreOp::create(
+      at, loc, sum(at, arith::MulFOp::create(at, loc, before, less), added),
+      total, query);
+}
+
+void AttentionEmitter::emitWeights(OpBuilder &at, Value row, Value live,
+                                   Value first, Value count) {
+  forBlocks(at, live, [&](OpBuilder &outer, Value block) {
+    Indices ix(outer, loc);
+    auto [begin, end] = visibleOf(outer, ix.add(row, block), first, count);
+    Value last = ix.min(ix.add(block, shape.rows), live);
+    ix.loop(block, last, 1,
+            [&, begin = begin, end = end](OpBuilder &inner, Value local) {
+              emitRow(inner, row, local, first, begin, end);
+            });
+  });
+}
+
+void AttentionEmitter::emitOut(OpBuilder &at, Value row, Value live,
+                               Value first, Value count) {
   forColumns([&](int64_t column, int64_t width) {
-    Block added = sumBlock(at, loc, matrix, rows, zero, count, valuePanels,
-                           ix.constant(column * keys), width, shape, sums);
-    for (int64_t r = 0; r < shape.rows; ++r)
-      for (int64_t v = 0; v < width; ++v) {
-        Value place =
-            ix.add(ix.mul(ix.add(row, r), columns), column + v * shape.lanes);
-        Value old = vector::LoadOp::create(at, loc, vector, out, place);
-        Value sum = vector::FMAOp::create(at, loc, old, shrink[r],
-                                          added[r * width + v]);
-        vector::StoreOp::create(at, loc, sum, out, place);
+    forBlocks(at, live, [&](OpBuilder &inner, Value block) {
+      Indices ix(inner, loc);
+      Value query = ix.add(row, block);
+      auto [begin, end] = visibleOf(inner, query, first, count);
+      Matrix matrix{scores, {}, {}, ix.constant(1), {}};
+      SmallVector<Value> rows;
+      Value start = ix.mul(block, kKeys);
+      for (int64_t r = 0; r < shape.rows; ++r)
+        rows.push_back(ix.add(start, r * kKeys));
+      Value depth = ix.max(ix.sub(end, begin), ix.constant(0));
+      Value panel = ix.add(ix.mul(begin, width * shape.lanes), column * kKeys);
+      SmallVector<Value> added =
+          sumBlock(inner, loc, matrix, rows, begin, depth, valuePanels, panel,
+                   width, shape, sums);
+      for (int64_t r = 0; r < shape.rows; ++r) {
+        Value less = splat(inner, memref::LoadOp::create(inner, loc, shrink,
+                                                         ix.add(block, r)));
+        for (int64_t v = 0; v < width; ++v) {
+          Value place = ix.add(ix.mul(ix.add(query, r), columns),
+                               column + v * shape.lanes);
+          Value old = vector::LoadOp::create(inner, loc, vector, out, place);
+          Value next = vector::FMAOp::create(inner, loc, old, less,
+                                             added[r * width + v]);
+          vector::StoreOp::create(inner, loc, next, out, place);
+        }
       }
+    });
   });
 }
 
@@ -420,38 +579,53 @@ void AttentionEmitter::writeOut(OpBuilder &at) {
 
 void AttentionEmitter::run() {
   auto allocate = [&](int64_t size) {
-    return memref::AllocOp::create(b, loc, MemRefType::get({size}, type));
+    return memref::AllocOp::create(
+        b, loc, MemRefType::get({std::max<int64_t>(size, 1)}, type));
   };
-  keyPanel = allocate(std::max<int64_t>(op.getHeadSize(), 1) * keys);
-  valuePanels = allocate(std::max<int64_t>(columns, 1) * keys);
-  largest = allocate(kQueries);
-  total = allocate(kQueries);
-  out = allocate(kQueries * std::max<int64_t>(columns, 1));
-  weights = allocate(shape.rows * keys);
+  constexpr int64_t most = ragged::kMaxTileQueries;
+  static_assert(most % kGroup == 0, "groups are whole but for the last one");
+  queries = allocate(most * head);
+  keyPanels = allocate(head * kKeys);
+  valuePanels = allocate(columns * kKeys);
+  largest = allocate(most);
+  total = allocate(most);
+  shrink = allocate(kGroup);
+  out = allocate(most * columns);
+  scores = allocate(kGroup * kKeys);
+  if (op.getBias() || op.getMask())
+    extra = allocate(kKeys);
+  copyQueries(b);
   reset(b);
   Indices ix(b, loc);
   auto [low, high] =
       visible(b, ix.constant(0), ix.sub(op.getRows(), ix.constant(1)));
   // Blocks of keys begin at multiples of their size (R8).
-  Value from = ix.mul(ix.div(low, keys), keys);
-  ix.loop(from, high, keys, [&](OpBuilder &outer, Value first) {
-    packKeys(outer, first);
-    Indices(outer, loc)
-        .loop(Indices(outer, loc).constant(0), op.getRows(), shape.rows,
-              [&](OpBuilder &inner, Value row) {
-                Indices rx(inner, loc);
-                Value last = rx.min(rx.add(row, shape.rows - 1),
-                                    rx.sub(op.getRows(), rx.constant(1)));
-                auto [begin, end] = visible(inner, row, last);
-                Value sees = arith::AndIOp::create(
-                    inner, loc, rx.less(begin, rx.add(first, keys)),
-                    rx.less(first, end));
-                scf::IfOp::create(inner, loc, sees,
-                                  [&](OpBuilder &then, Location) {
-                                    emitBlock(then, row, first);
-                                    scf::YieldOp::create(then, loc);
-                                  });
-              });
+  Value from = ix.mul(ix.div(low, kKeys), kKeys);
+  ix.loop(from, high, kKeys, [&](OpBuilder &outer, Value first) {
+    Indices ox(outer, loc);
+    Value count = ox.min(ox.sub(op.getKeys(), first), ox.constant(kKeys));
+    packKeys(outer, first, count);
+    ox.loop(
+        ox.constant(0), op.getRows(), kGroup, [&](OpBuilder &inner, Value row) {
+          Indices rx(inner, loc);
+          Value live = rx.min(rx.sub(op.getRows(), row), rx.constant(kGroup));
+          auto emit = [&](OpBuilder &here) {
+            emitScores(here, row, live, first, count);
+            emitWeights(here, row, live, first, count);
+            emitOut(here, row, live, first, count);
+          };
+          if (!hasWindow())
+            return emit(inner);
+          Value last = rx.sub(rx.add(row, live), rx.constant(1));
+          auto [begin, end] = visible(inner, row, last);
+          Value sees = arith::AndIOp::create(
+              inner, loc, rx.less(begin, rx.add(first, kKeys)),
+              rx.less(first, end));
+          scf::IfOp::create(inner, loc, sees, [&](OpBuilder &then, Location) {
+            emit(then);
+            scf::YieldOp::create(then, loc);
+          });
+        });
   });
   writeOut(b);
 }

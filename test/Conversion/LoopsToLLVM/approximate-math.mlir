@@ -11,6 +11,21 @@ func.func @vector_exp(%x: vector<16xf32>) -> vector<16xf32> {
 
 // -----
 
+// What is not positive needs one bound, and one step to scale: results below the smallest normal number are 0.
+// CHECK-LABEL: func @not_positive
+// CHECK-COUNT-1: arith.cmpf
+// CHECK-NOT: arith.cmpf
+// CHECK: arith.addi
+// CHECK: arith.shli
+// CHECK-NOT: arith.shrsi
+// CHECK: return
+func.func @not_positive(%x: vector<16xf32>) -> vector<16xf32> {
+  %r = math.exp %x {nested.not_positive} : vector<16xf32>
+  return %r : vector<16xf32>
+}
+
+// -----
+
 // A scalar gets the same polynomial, hence the same bits.
 // CHECK-LABEL: func @scalar_exp
 // CHECK-COUNT-8: math.fma {{.*}} : f32

@@ -1,15 +1,28 @@
 // RUN: nested-opt %s --pass-pipeline='builtin.module(func.func(tile-attention, canonicalize))' | FileCheck %s
 
-// Keys and values in panels of 64 keys; scores of 6 queries are 24 vectors, whose exponentials are the weights.
+// RUN: nested-opt %s --pass-pipeline='builtin.module(func.func(tile-attention{vector-bits=256}, canonicalize))' \
+// RUN:   | FileCheck %s --check-prefix=AVX2
+
+// 128 keys and values in panels of 4 vectors, narrower ones for the last keys; scores of 6 queries are 24 vectors that go
+// to scratch memory, where they become weights: exponentials of what is not positive.
 
 // CHECK-LABEL: func.func @plain
+// CHECK-DAG: %[[QUERIES:.*]] = memref.alloc() : memref<12288xf32>
+// CHECK-DAG: %[[SCORES:.*]] = memref.alloc() : memref<3072xf32>
+// CHECK: vector.store %{{.*}}, %[[QUERIES]]
 // CHECK-COUNT-24: vector.fma
+// CHECK-COUNT-24: vector.store %{{.*}}, %[[SCORES]]
+// CHECK-COUNT-12: vector.fma
+// CHECK-COUNT-12: vector.store %{{.*}}, %[[SCORES]]
+// CHECK-COUNT-6: vector.fma
+// CHECK-COUNT-6: vector.store %{{.*}}, %[[SCORES]]
 // CHECK-NOT: math.tanh
-// CHECK: vector.reduction <maximumf>
-// CHECK: math.exp
-// CHECK: vector.reduction <add>
+// CHECK: math.exp {{.*}}nested.not_positive
+// CHECK: math.exp {{.*}}nested.not_positive
 // CHECK-COUNT-24: vector.fma
 // CHECK-NOT: ragged.tile_attention
+// AVX2-LABEL: func.func @plain
+// AVX2: scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
 func.func @plain(%q: memref<?xf32>, %o: memref<?xf32>, %i: index) attributes {ragged.kernel} {
   ragged.tile_attention query %q[%i, %i] key %q[%i, %i] value %q[%i, %i] into %o[%i, %i] size [%i, %i] position %i
       {head_size = 64 : i64, value_size = 64 : i64, scale = 0.125 : f64} : memref<?xf32>, memref<?xf32>, memref<?xf32>, memref<?xf32>
@@ -20,8 +33,8 @@ func.func @plain(%q: memref<?xf32>, %o: memref<?xf32>, %i: index) attributes {ra
 
 // CHECK-LABEL: func.func @changed
 // CHECK: vector.fma {{.*}} vector<8xf64>
-// CHECK: math.tanh {{.*}} vector<8xf64>
 // CHECK: memref.load %{{.*}} : memref<?xi8>
+// CHECK: math.tanh {{.*}} vector<8xf64>
 // CHECK: arith.select %{{.*}} : vector<8xi1>, vector<8xf64>
 func.func @changed(%q: memref<?xf64>, %m: memref<?xi8>, %o: memref<?xf64>, %i: index) attributes {ragged.kernel} {
   ragged.tile_attention query %q[%i, %i] key %q[%i, %i] value %q[%i, %i] into %o[%i, %i] size [%i, %i] position %i

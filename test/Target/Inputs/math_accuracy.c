@@ -32,6 +32,11 @@ static double test(const char *name, double (*reference)(double)) {
   return worst;
 }
 
+static double decay(double x) {
+  double result = exp(-fabs(x));
+  return result < 1.17549435e-38 ? 0 : result;
+}
+
 int main(int argc, char **argv) {
   int status = 0;
   open_artifact(argv[1]);
@@ -42,6 +47,7 @@ int main(int argc, char **argv) {
     status |= !(error <= LIMIT);                                               \
   } while (0)
   TEST(exp, 1.1);
+  TEST(decay, 1.1);
   TEST(exp2, 1.1);
   TEST(expm1, 2.5);
   TEST(log, 0.9);

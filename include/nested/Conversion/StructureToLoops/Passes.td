@@ -92,7 +92,7 @@ def TileContract : Pass<"tile-contract", "::mlir::func::FuncOp"> {
     past the last column is computed on zeros, and what reaches past the last row on the last row once more, and
     neither is stored. Rhs is copied vector by vector where columns or the depth are neighbours in memory (the latter are
     transposed in registers), else element by element. With `lanes` the vectors of a block run over the lanes, and
-    both operands are read in place.
+    both operands are copied in parts.
 
     Guarantees: the order of additions depends on the depth alone (R8): sums of 256 terms, which are added up.
   }];
@@ -108,14 +108,22 @@ def TileContract : Pass<"tile-contract", "::mlir::func::FuncOp"> {
 def TileAttention : Pass<"tile-attention", "::mlir::func::FuncOp"> {
   let summary = "Attention in register blocks";
   let description = [{
-    Every `ragged.tile_attention` becomes a loop over blocks of keys (4 vectors of them), whose keys and values are
-    copied into panels, around a loop over blocks of 6 queries. The scores of a block are made in registers and leave
-    them as weights, `exp(score - largest)`, 6 rows in scratch memory; sums and results of queries that met a larger
-    score shrink (online softmax). A query that sees no key gives 0 (R5).
+    Every `ragged.tile_attention` becomes loops over blocks of 128 keys and groups of 24 queries:
 
-    Bias and mask are read for one block at a time. Blocks of keys that no query of a block sees are skipped.
+        copy the queries, scaled; out = 0
+        for keys in steps of 128:
+          copy them and their values into panels
+          for queries in steps of 24:
+            for panel of keys, for block of 6 queries: scores into scratch memory
+            for query: weights = exp(score - largest so far); what is known shrinks (online softmax)
+            for panel of values, for block of 6 queries: out += weights * values
+        out / sum of weights
 
-    Requires: at most 96 queries an op. Guarantees: the order of additions depends on the keys alone (R8).
+    Panels are 4 vectors wide (AVX-512, NEON) or 2 (AVX2), narrower for the last keys. Soft cap, bias, mask and window
+    change a score before it becomes a weight; keys that no query of a block sees are skipped. A query that sees no key gives
+    0 (R5).
+
+    Requires: at most 192 queries an op. Guarantees: the order of additions depends on the keys alone (R8).
   }];
   let options = [
     Option<"vectorBits", "vector-bits", "int64_t", "512", "Width of a vector register">

@@ -14,6 +14,12 @@
 
 #include "nested/Dialect/Ragged/IR/Ragged.h"
 
+namespace nested::ragged {
+/// The most queries of a `ragged.tile_attention`, which keeps its results in
+/// scratch memory: keys and values are copied once for all of them.
+inline constexpr int64_t kMaxTileQueries = 192;
+} // namespace nested::ragged
+
 #define GET_OP_CLASSES
 #include "nested/Dialect/Ragged/IR/RaggedProductOps.h.inc"
 

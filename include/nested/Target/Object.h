@@ -13,6 +13,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/Passes/PassBuilder.h"
 
 namespace llvm {
 class Module;
@@ -33,6 +34,12 @@ struct ObjectOptions {
 llvm::Expected<llvm::SmallVector<char, 0>>
 compileToObject(mlir::ModuleOp module, const TargetSpec &target,
                 const ObjectOptions &options = {});
+
+/// Runs the passes that `build` chooses. Nothing is vectorized: kernels are
+/// vectors already, or, on a GPU, lanes.
+void runPasses(
+    llvm::Module &module, llvm::TargetMachine &machine,
+    llvm::function_ref<llvm::ModulePassManager(llvm::PassBuilder &)> build);
 
 /// Rewrites what the target has no instructions for and LLVM would turn into
 /// calls of a run-time library: rounding, fused multiply-adds, conversions of

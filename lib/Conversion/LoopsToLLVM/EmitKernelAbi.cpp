@@ -15,9 +15,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "nested/Conversion/LoopsToLLVM/KernelMemRefs.h"
 #include "nested/Conversion/LoopsToLLVM/Passes.h"
 
-#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -41,15 +41,6 @@ enum FrameField { kMemRefs, kDims, kScalars };
 
 /// What the runtime promises for scratch memory.
 constexpr unsigned kScratchAlignment = 64;
-
-bool isFrameMemRef(MemRefType type) {
-  if (!type.getLayout().isIdentity() || type.getMemorySpace())
-    return false;
-  for (int64_t i = 1; i < type.getRank(); ++i)
-    if (type.isDynamicDim(i))
-      return false;
-  return true;
-}
 
 /// Whether the memory behind `buffer` is provably not written through it.
 bool isOnlyRead(Value buffer) {
@@ -91,7 +82,6 @@ public:
 
 private:
   LogicalResult check();
-  Value buildMemRef(MemRefType type, Value data, Value size);
   void rewriteBody();
   void emitWrapper(StringRef name);
   Value loadField(Value frame, FrameField field);
@@ -118,7 +108,7 @@ LogicalResult KernelWrapper::check() {
     auto type =
         types.empty() ? MemRefType() : dyn_cast<MemRefType>(types.back());
     if (!type || type.getRank() != 1 || !type.getElementType().isInteger(8) ||
-        !isFrameMemRef(type))
+        !nested::isKernelMemRef(type))
       return kernel.emitOpError("has '")
              << nested::kScratchBytesAttr
              << "', so its last argument must be a memref<?xi8>";
@@ -136,11 +126,8 @@ LogicalResult KernelWrapper::check() {
       if (!scalars.empty())
         return kernel.emitOpError("argument #")
                << i << " is a memref behind a scalar; memrefs come first";
-      if (!isFrameMemRef(memref))
-        return kernel.emitOpError("argument #")
-               << i << " has type " << type
-               << ", but only the leading dimension of a kernel's memref may "
-                  "be dynamic, and its layout must be the identity";
+      if (failed(nested::checkKernelMemRef(kernel, i, memref)))
+        return failure();
       memrefs.push_back(memref);
       continue;
     }
@@ -151,29 +138,6 @@ LogicalResult KernelWrapper::check() {
     scalars.push_back(type);
   }
   return success();
-}
-
-/// A descriptor with everything constant but the pointer and the first size.
-Value KernelWrapper::buildMemRef(MemRefType type, Value data, Value size) {
-  Location loc = kernel.getLoc();
-  auto descriptor =
-      MemRefDescriptor::poison(builder, loc, converter.convertType(type));
-  descriptor.setAllocatedPtr(builder, loc, data);
-  descriptor.setAlignedPtr(builder, loc, data);
-  descriptor.setConstantOffset(builder, loc, 0);
-  int64_t stride = 1;
-  for (int64_t i = type.getRank() - 1; i >= 0; --i) {
-    if (type.isDynamicDim(i))
-      descriptor.setSize(builder, loc, i, size);
-    else
-      descriptor.setConstantSize(builder, loc, i, type.getDimSize(i));
-    descriptor.setConstantStride(builder, loc, i, stride);
-    if (i > 0)
-      stride *= type.getDimSize(i);
-  }
-  Value value = descriptor;
-  return UnrealizedConversionCastOp::create(builder, loc, type, value)
-      .getResult(0);
 }
 
 void KernelWrapper::rewriteBody() {
@@ -203,7 +167,8 @@ void KernelWrapper::rewriteBody() {
       attrs.push_back(readonly);
     Value data = addArgument(pointer, attrs);
     Value size = addArgument(i64);
-    old.replaceAllUsesWith(buildMemRef(type, data, size));
+    old.replaceAllUsesWith(
+        nested::buildKernelMemRef(builder, loc, converter, type, data, size));
     ++next;
   }
   for (Type type : scalars)
@@ -218,7 +183,8 @@ void KernelWrapper::rewriteBody() {
     Value data = addArgument(pointer, {noalias, align});
     Value size = LLVM::ConstantOp::create(
         builder, loc, builder.getI64IntegerAttr(*scratchBytes));
-    entry.getArgument(next++).replaceAllUsesWith(buildMemRef(type, data, size));
+    entry.getArgument(next++).replaceAllUsesWith(
+        nested::buildKernelMemRef(builder, loc, converter, type, data, size));
   }
   entry.eraseArguments(0, oldCount);
   kernel.setType(builder.getFunctionType(types, {}));

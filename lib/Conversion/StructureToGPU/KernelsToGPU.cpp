@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "nested/Conversion/LoopsToLLVM/KernelMemRefs.h"
 #include "nested/Conversion/LoopsToLLVM/Passes.h"
 #include "nested/Conversion/StructureToGPU/Passes.h"
 #include "nested/Dialect/Ragged/IR/Ragged.h"
 
-#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -61,29 +61,6 @@ bool isOnlyRead(Value buffer) {
   });
 }
 
-/// The memref of an argument: everything constant but pointer and first size.
-Value buildMemRef(OpBuilder &b, Location loc, MemRefType type, Value data,
-                  Value size) {
-  LLVMTypeConverter converter(b.getContext());
-  auto descriptor =
-      MemRefDescriptor::poison(b, loc, converter.convertType(type));
-  descriptor.setAllocatedPtr(b, loc, data);
-  descriptor.setAlignedPtr(b, loc, data);
-  descriptor.setConstantOffset(b, loc, 0);
-  int64_t stride = 1;
-  for (int64_t i = type.getRank() - 1; i >= 0; --i) {
-    if (type.isDynamicDim(i))
-      descriptor.setSize(b, loc, i, size);
-    else
-      descriptor.setConstantSize(b, loc, i, type.getDimSize(i));
-    descriptor.setConstantStride(b, loc, i, stride);
-    if (i > 0)
-      stride *= type.getDimSize(i);
-  }
-  Value value = descriptor;
-  return UnrealizedConversionCastOp::create(b, loc, type, value).getResult(0);
-}
-
 } // namespace
 
 LogicalResult KernelsToGPU::check(func::FuncOp kernel) {
@@ -99,15 +76,8 @@ LogicalResult KernelsToGPU::check(func::FuncOp kernel) {
                               "(index or i64), begin and end, but it has type ")
            << kernel.getFunctionType();
   for (auto [i, type] : llvm::enumerate(types.take_front(memrefs))) {
-    auto memref = cast<MemRefType>(type);
-    bool fixed = memref.getLayout().isIdentity() && !memref.getMemorySpace();
-    for (int64_t dim = 1; dim < memref.getRank(); ++dim)
-      fixed &= !memref.isDynamicDim(dim);
-    if (!fixed)
-      return kernel.emitOpError("argument #")
-             << i << " has type " << type
-             << ", but only the leading dimension of a kernel's memref may be "
-                "dynamic, and its layout must be the identity";
+    if (failed(checkKernelMemRef(kernel, i, cast<MemRefType>(type))))
+      return failure();
   }
   WalkResult walk = kernel.walk([&](Operation *op) {
     if (op == kernel)
@@ -163,6 +133,7 @@ LogicalResult KernelsToGPU::move(func::FuncOp kernel, gpu::GPUModuleOp module,
   };
   Value block = gpu::BlockIdOp::create(b, loc, gpu::Dimension::x);
   IRMapping map;
+  LLVMTypeConverter converter(b.getContext());
   for (unsigned i = 0; i < memrefs; ++i) {
     Value data = entry.getArgument(i);
     auto type = cast<MemRefType>(old.getArgument(i).getType());
@@ -174,7 +145,8 @@ LogicalResult KernelsToGPU::move(func::FuncOp kernel, gpu::GPUModuleOp module,
                                  ArrayRef<LLVM::GEPArg>(offset));
     }
     map.map(old.getArgument(i),
-            buildMemRef(b, loc, type, data, entry.getArgument(memrefs + i)));
+            buildKernelMemRef(b, loc, converter, type, data,
+                              entry.getArgument(memrefs + i)));
   }
   for (unsigned i = 0; i < scalars; ++i) {
     Value value = entry.getArgument(2 * memrefs + i);

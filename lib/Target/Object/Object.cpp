@@ -19,7 +19,6 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -77,10 +76,24 @@ constexpr llvm::StringLiteral kQuickPipeline =
     "loop-mssa(loop-rotate,licm),gvn,dse,instcombine<no-verify-fixpoint>,"
     "simplifycfg,loop-mssa(licm),adce),globaldce";
 
-void optimize(llvm::Module &module, llvm::TargetMachine &machine,
-              unsigned level) {
+llvm::ModulePassManager buildPasses(llvm::PassBuilder &builder,
+                                    unsigned level) {
+  if (level == 0)
+    return builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0);
+  if (level > 1)
+    return builder.buildPerModuleDefaultPipeline(
+        level == 2 ? llvm::OptimizationLevel::O2 : llvm::OptimizationLevel::O3);
+  llvm::ModulePassManager passes;
+  llvm::cantFail(builder.parsePassPipeline(passes, kQuickPipeline));
+  return passes;
+}
+
+} // namespace
+
+void nested::runPasses(
+    llvm::Module &module, llvm::TargetMachine &machine,
+    llvm::function_ref<llvm::ModulePassManager(llvm::PassBuilder &)> build) {
   llvm::PipelineTuningOptions tuning;
-  // Kernels are vectorized already.
   tuning.LoopVectorization = false;
   tuning.SLPVectorization = false;
   tuning.LoopInterleaving = false;
@@ -94,27 +107,8 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine,
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  llvm::ModulePassManager pipeline;
-  switch (level) {
-  case 0:
-    pipeline = builder.buildO0DefaultPipeline(llvm::OptimizationLevel::O0);
-    break;
-  case 1:
-    llvm::cantFail(builder.parsePassPipeline(pipeline, kQuickPipeline));
-    break;
-  case 2:
-    pipeline =
-        builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2);
-    break;
-  default:
-    pipeline =
-        builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
-    break;
-  }
-  pipeline.run(module, modules);
+  build(builder).run(module, modules);
 }
-
-} // namespace
 
 llvm::Expected<llvm::SmallVector<char, 0>>
 nested::compileToObject(mlir::ModuleOp module, const TargetSpec &target,
@@ -140,7 +134,9 @@ nested::compileToObject(mlir::ModuleOp module, const TargetSpec &target,
   expandUnsupportedFloatOps(*code, **machine);
   finish("translate");
 
-  optimize(*code, **machine, options.optLevel);
+  runPasses(*code, **machine, [&](llvm::PassBuilder &builder) {
+    return buildPasses(builder, options.optLevel);
+  });
   expandUnsupportedFloatOps(*code, **machine);
   storeBrainFloatsAsIntegers(*code, **machine);
   finish("optimize");

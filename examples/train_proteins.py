@@ -61,7 +61,7 @@ def loss(params, tokens, label):
 optimizer = optim.adamw(weight_decay=0.05)
 
 
-@nested.jit
+@nested.jit(donate=("params", "state"))
 def step(params, state, tokens, label, rate):
     value, grads = nested.value_and_grad(loss)(params, tokens, label)
     grads, norm = optim.clip_by_global_norm(grads, 1.0)

@@ -38,38 +38,69 @@ static double fastest(int64_t threads, Function body) {
   return best;
 }
 
-namespace {
-using Vector = float __attribute__((vector_size(64)));
-constexpr int numSums = 12; // Enough to hide the latency of a multiply-add.
-} // namespace
+// Enough sums to hide the latency of a multiply-add. Variables and not an
+// array, which stays in memory where this file is not optimized.
+#define SUMS(F) F(0) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10) F(11)
+static constexpr int numSums = 12;
 
-// The loop with the widest vectors that the processor has.
-#if defined(__x86_64__) && defined(__linux__)
-__attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#endif
-static void multiplyAdds(float *out, int64_t rounds) {
-  Vector sums[numSums] = {};
-  Vector factor, term;
-  for (int i = 0; i < 16; ++i) {
-    factor[i] = out[0];
-    term[i] = out[1];
+/// Operands stay in registers where vectors are as wide as those.
+template <int Bytes>
+__attribute__((always_inline)) static inline void sumProducts(float *out,
+                                                              int64_t rounds) {
+  using Vector = float __attribute__((vector_size(Bytes)));
+  Vector factor = Vector() + out[0], term = Vector() + out[1], all = {};
+#define DECLARE(k) Vector sum##k = {};
+#define STEP(k) sum##k = sum##k * factor + term;
+#define ADD(k) all += sum##k;
+  SUMS(DECLARE)
+  for (int64_t r = 0; r < rounds; ++r) {
+    SUMS(STEP)
   }
-  for (int64_t r = 0; r < rounds; ++r)
-    for (Vector &sum : sums)
-      sum = sum * factor + term;
-  for (int k = 1; k < numSums; ++k)
-    sums[0] += sums[k];
-  std::memcpy(out, &sums[0], sizeof(Vector));
+  SUMS(ADD)
+#undef DECLARE
+#undef STEP
+#undef ADD
+  std::memcpy(out, &all, sizeof(Vector));
+}
+
+#if defined(__x86_64__)
+__attribute__((target("arch=x86-64-v4"))) static void
+multiplyAdds64(float *out, int64_t rounds) {
+  sumProducts<64>(out, rounds);
+}
+__attribute__((target("arch=x86-64-v3"))) static void
+multiplyAdds32(float *out, int64_t rounds) {
+  sumProducts<32>(out, rounds);
+}
+#endif
+
+/// The loop with the widest vectors that the processor has; their bytes.
+static int multiplyAdds(float *out, int64_t rounds) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("x86-64-v4")) {
+    multiplyAdds64(out, rounds);
+    return 64;
+  }
+  if (__builtin_cpu_supports("x86-64-v3")) {
+    multiplyAdds32(out, rounds);
+    return 32;
+  }
+#endif
+  sumProducts<16>(out, rounds);
+  return 16;
 }
 
 double nested::run::measureMultiplyAdds(int64_t threads) {
   constexpr int64_t rounds = 400000;
   std::vector<std::vector<float>> out(static_cast<size_t>(threads),
                                       std::vector<float>(32, 0.5f));
+  std::vector<int> bytes(out.size());
   double seconds = fastest(threads, [&](int64_t t) {
-    multiplyAdds(out[static_cast<size_t>(t)].data(), rounds);
+    auto thread = static_cast<size_t>(t);
+    bytes[thread] = multiplyAdds(out[thread].data(), rounds);
   });
-  return 2.0 * numSums * 16 * rounds * static_cast<double>(threads) / seconds;
+  return 2.0 * numSums * (bytes[0] / 4) * rounds *
+         static_cast<double>(threads) / seconds;
 }
 
 double nested::run::measureCopies(int64_t threads) {

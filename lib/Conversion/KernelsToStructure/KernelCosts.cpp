@@ -29,6 +29,10 @@ void nested::ragged::countCosts(KernelOp kernel, EmittedKernel &emitted) {
             !inside.hasTrait<OpTrait::ConstantLike>())
           ++work;
       emitted.flopsPerRow += points * work;
+    } else if (auto reduce = dyn_cast<TileReduceOp>(op)) {
+      auto type = cast<RankedTensorType>(reduce.getInputs()[0].getType());
+      if (isa<FloatType>(type.getElementType()))
+        emitted.flopsPerRow += type.getNumElements() / type.getDimSize(0);
     } else if (auto access = dyn_cast<TileAccessOpInterface>(op)) {
       emitted.bytesPerRow += access.getBytesPerRow();
     }

@@ -31,9 +31,10 @@ SmallVector<unsigned> KernelBuilder::getInnerDims(const GenericPlan &generic) {
 
 /// Tall enough to use weights many times from the cache, and small enough for
 /// all tiles of the kernel to stay in it: taller where weights themselves do
-/// not, which come from a farther cache for every tile. A multiple of the
-/// height of every register block (4, 6, 8, 12), since the last block runs to
-/// the end of the tile.
+/// not, which come from a farther cache for every tile. So do accumulators of
+/// outer products: with both, a tile of few rows would wait for memory. A
+/// multiple of the height of every register block (4, 6, 8, 12), since the last
+/// block runs to the end of the tile.
 int64_t KernelBuilder::chooseTileRows() {
   constexpr int64_t leastRows = 24, mostBytes = 1 << 20;
   auto bytesOf = [](Value value) {
@@ -43,12 +44,11 @@ int64_t KernelBuilder::chooseTileRows() {
       bytes *= extent.getConstant().value_or(1);
     return bytes;
   };
-  int64_t rowBytes = 0, weightBytes = 0;
+  int64_t rowBytes = 0, weightBytes = 0, accumulatorBytes = 0;
   for (const GenericPlan &generic : plan.generics) {
     GenericOp op = generic.getOp();
-    if (!generic.isFold()) // Accumulators are not rows.
-      for (Value result : op.getResults())
-        rowBytes += bytesOf(result);
+    for (Value result : op.getResults())
+      (generic.isFold() ? accumulatorBytes : rowBytes) += bytesOf(result);
     for (Value input : op.getInputs())
       if (isa<RankedTensorType>(input.getType()))
         weightBytes += bytesOf(input);
@@ -57,6 +57,8 @@ int64_t KernelBuilder::chooseTileRows() {
     return leastRows;
   int64_t mostRows = weightBytes > mostBytes ? largeTileRows : 48;
   int64_t rows = rowBytes ? mostBytes / rowBytes : mostRows;
+  if (weightBytes + accumulatorBytes > mostBytes)
+    rows = std::max(rows, 2 * leastRows);
   return std::clamp(rows / leastRows * leastRows, leastRows, mostRows);
 }
 

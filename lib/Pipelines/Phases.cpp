@@ -98,22 +98,34 @@ void nested::buildToStructure(OpPassManager &pm, const PhaseOptions &options) {
 // structure -> loops
 //===----------------------------------------------------------------------===//
 
-/// Width of the target's vector registers. What is wrong with a target's name
-/// is reported where it is used.
-static int64_t getVectorBits(StringRef target) {
+/// What the target has. What is wrong with its name is reported where it is
+/// used.
+static std::vector<std::string> getInstructionSets(StringRef target) {
   llvm::Expected<TargetSpec> spec = TargetSpec::parse(target);
   if (!spec) {
     llvm::consumeError(spec.takeError());
-    return 128;
+    return {};
   }
   llvm::Expected<std::vector<std::string>> sets = spec->getInstructionSets();
   if (!sets) {
     llvm::consumeError(sets.takeError());
-    return 128;
+    return {};
   }
-  if (llvm::is_contained(*sets, "avx512f"))
+  return *sets;
+}
+
+/// Width of the target's vector registers.
+static int64_t getVectorBits(StringRef target) {
+  std::vector<std::string> sets = getInstructionSets(target);
+  if (llvm::is_contained(sets, "avx512f"))
     return 512;
-  return llvm::is_contained(*sets, "avx") ? 256 : 128;
+  return llvm::is_contained(sets, "avx") ? 256 : 128;
+}
+
+/// Whether f32 from and to f16 are instructions: AArch64 has them always.
+static bool hasF16Conversions(StringRef target) {
+  std::vector<std::string> sets = getInstructionSets(target);
+  return llvm::is_contained(sets, "f16c") || llvm::is_contained(sets, "neon");
 }
 
 /// The options of the target, for the functions that build the way to a GPU.
@@ -183,6 +195,9 @@ void nested::buildToLLVM(OpPassManager &pm, const PhaseOptions &options) {
   pm.addPass(createBindServices());
   pm.addPass(createEmitKernelAbi());
   // While vectors have all their dimensions: one operation for all rows.
+  ExpandHalvesOptions halves;
+  halves.f16Instructions = hasF16Conversions(options.target);
+  pm.addNestedPass<func::FuncOp>(createExpandHalves(halves));
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = true;
   pm.addNestedPass<func::FuncOp>(arith::createArithExpandOpsPass(expand));
@@ -205,6 +220,7 @@ void nested::buildToLLVM(OpPassManager &pm, const PhaseOptions &options) {
   pm.addPass(createReconcileUnrealizedCastsPass());
   // Not on the module: the schedule must stay as it is.
   OpPassManager &functions = pm.nest<LLVM::LLVMFuncOp>();
+  functions.addPass(createCarryBF16());
   functions.addPass(createCanonicalizerPass());
   functions.addPass(createCSEPass());
   pm.addPass(createVerifyLLVMPhase());

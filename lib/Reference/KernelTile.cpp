@@ -60,20 +60,37 @@ std::optional<Number> Tile::getConstant(mlir::Value value) {
 // linalg
 //===----------------------------------------------------------------------===//
 
+/// Adds `scale` times an expression; false if it is not linear in the dims.
+static bool addLinear(AffineExpr expr, int64_t scale,
+                      SmallVectorImpl<int64_t> &strides, int64_t &base) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    strides[dim.getPosition()] += scale;
+    return true;
+  }
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    base += constant.getValue() * scale;
+    return true;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return false;
+  if (binary.getKind() == AffineExprKind::Add)
+    return addLinear(binary.getLHS(), scale, strides, base) &&
+           addLinear(binary.getRHS(), scale, strides, base);
+  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  return binary.getKind() == AffineExprKind::Mul && factor &&
+         addLinear(binary.getLHS(), scale * factor.getValue(), strides, base);
+}
+
 /// Strides and base of an operand over the loops of an op; false if its map is
-/// none of dims and constants.
+/// not linear.
 static bool getAccess(AffineMap map, ArrayRef<int64_t> shape,
                       SmallVectorImpl<int64_t> &strides, int64_t &base) {
   SmallVector<int64_t> own = getStrides(shape);
   strides.assign(map.getNumDims(), 0);
-  for (auto [k, expr] : llvm::enumerate(map.getResults())) {
-    if (auto dim = dyn_cast<AffineDimExpr>(expr))
-      strides[dim.getPosition()] += own[k];
-    else if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-      base += constant.getValue() * own[k];
-    else
+  for (auto [k, expr] : llvm::enumerate(map.getResults()))
+    if (!addLinear(expr, own[k], strides, base))
       return false;
-  }
   return true;
 }
 

@@ -18,7 +18,7 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
-import random_ops_more  # noqa: F401  (registers families)
+import random_families  # noqa: F401  (registers them)
 from random_program import generate
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -21,6 +21,7 @@ from ctypes import (
 from dataclasses import dataclass
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 
 from nested import _core
@@ -29,7 +30,8 @@ LIBRARIES = Path(_core.__file__).resolve().parents[2] / "lib"
 I64 = POINTER(c_int64)
 TABLES = POINTER(I64)
 DTYPES = {"i1": (1, "?"), "i8": (2, "i1"), "i16": (3, "i2"), "i32": (4, "i4"), "i64": (5, "i8"),
-          "u8": (6, "u1"), "f16": (10, "f2"), "f32": (12, "f4"), "f64": (13, "f8")}  # fmt: skip
+          "u8": (6, "u1"), "f16": (10, "f2"), "bf16": (11, ml_dtypes.bfloat16), "f32": (12, "f4"),
+          "f64": (13, "f8")}  # fmt: skip
 NUMBERS = {number: np.dtype(name) for number, name in DTYPES.values()}
 RESERVED = [("reserved", c_uint64 * 4)]
 DEVICE = [("device_type", c_int32), ("device_id", c_int32)]
@@ -371,23 +373,29 @@ class Program:
         return outcomes
 
 
+def is_float(dtype):
+    return dtype.kind == "f" or dtype == ml_dtypes.bfloat16
+
+
 def poison(layout, rows):
     """Rows that no sample owns: NaN, or numbers that would be noticed."""
     shape = (rows, *layout.row_shape)
-    if layout.dtype.kind == "f":
+    if is_float(layout.dtype):
         return np.full(shape, np.nan, layout.dtype)
     return np.full(shape, True if layout.dtype == bool else 99, layout.dtype)
 
 
 def tolerance(dtype):
-    return {"f2": 2e-3, "f4": 1e-5, "f8": 1e-12}.get(np.dtype(dtype).str[1:], 0)
+    return {"bfloat16": 1.6e-2, "float16": 2e-3, "float32": 1e-5, "float64": 1e-12}.get(
+        dtype.name, 0
+    )
 
 
 def close(got, want, what=""):
     """Within the tolerance of got's type, relative to the largest number; NaN where NaN is."""
     want = np.asarray(want)
     assert got.shape == want.shape, f"{what}: {got.shape}, expected {want.shape}"
-    if got.dtype.kind != "f":
+    if not is_float(got.dtype):
         np.testing.assert_array_equal(got, want, err_msg=what)
         return
     finite = want[np.isfinite(want)]

@@ -159,6 +159,20 @@ def masked_by_multiplication(text):
     return each(r"^( *)(%\S+) = arith\.select (%\S+), (%\S+), (%\S+) : (f\d\d)", make, text)
 
 
+@bug("structure")
+def unstable_sort(text):
+    """Of equal elements the last comes first: in the records the indices count down."""
+
+    def make(m, name):
+        return (f"{m[1]}{name('all')} = arith.constant 4294967295 : i64\n"
+                f"{m[1]}{name('down')} = arith.xori {m[4]}, {name('all')} : i64\n"
+                f"{m[1]}{m[2]} = arith.ori {m[3]}, {name('down')} : i64\n{m[5]}")  # fmt: skip
+
+    # Records of groups that are sorted by rank: what they are sorted by, and nothing else.
+    record = r"^( *)(%\S+) = arith\.ori (%\S+), (%\S+) : i64\n( *%\S+ = arith\.xori \2, %c-9223372036854775808_i64 : i64$)"
+    return each(record, make, text)
+
+
 class NotApplicable(Exception):
     """The bug does not change this program."""
 

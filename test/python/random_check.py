@@ -8,9 +8,9 @@ alone, in another order, with gaps between the samples, at one thread and at two
 import sys
 
 import numpy as np
-import random_ops_more  # noqa: F401  (registers families)
-from oracle import Program, RunError, close, same_bits, tolerance
-from random_program import BATCH, generate, shrink
+import random_families  # noqa: F401  (registers them)
+from oracle import Program, RunError, close, is_float, same_bits, tolerance
+from random_program import BATCH, HALVES, evaluate, generate, shrink
 
 VECTORS = 3
 
@@ -26,7 +26,7 @@ class Unsupported(Exception):
 def vectors(program):
     """Three batches: base lengths for `Program.lengths`."""
     rng = np.random.default_rng([program.seed, 3])
-    rank = max((len(v.type.ragged) for v in program.values), default=1)
+    rank = max((program.volume(v.type.extents) for v in program.values), default=1)
     rank = max(rank, max((s.text.split("iterators")[0].count(",") for s in program.steps
                           if s.family == "generic"), default=0) - 1)  # fmt: skip
     long, short = {0: (200, 40), 1: (200, 40), 2: (50, 20), 3: (13, 8)}.get(rank, (9, 6))
@@ -55,9 +55,9 @@ def instances(result):
     return grouped
 
 
-def compare(got, want, rounded, what):
+def compare(value, got, want, rounded, factor, what):
     """Within the tolerance of the type, and of what rounding each value does to this program."""
-    if got.dtype.kind != "f" or got.shape != want.shape:
+    if not is_float(got.dtype) or got.shape != want.shape:
         close(got, want, what)
         return
     finite = np.isfinite(want)
@@ -65,11 +65,17 @@ def compare(got, want, rounded, what):
     with np.errstate(invalid="ignore"):
         noise = np.abs(np.asarray(rounded, "f8") - want)
     noise = float(noise[np.isfinite(noise)].max(initial=0))
-    bound = tolerance(got.dtype) * largest + 32 * noise
+    bound = tolerance(got.dtype) * largest + factor * noise
+    if got.dtype == np.float64 and not value.exact:
+        # The interpreter rounds to f64 itself: what sums that cancel leave is not known.
+        bound += 2.0 ** (min(value.mag, 10) - 53)
     np.testing.assert_allclose(np.asarray(got, "f8"), want, rtol=0, atol=bound, err_msg=what)
 
 
 def agree(program, compiled, interpreted, rounded):
+    # Roundings of 11 or 8 digits are seen; those of 24 have to be allowed for where they amount to more
+    # than in the one case that was tried.
+    factor = 4 if any(v.type.dtype in HALVES for v in program.values) else 32
     for k, (got, want, near) in enumerate(zip(compiled, interpreted, rounded)):
         what = f"result {k} (%{program.results[k].name})"
         for a, b in zip(got.lengths, want.lengths, strict=True):
@@ -78,7 +84,7 @@ def agree(program, compiled, interpreted, rounded):
             np.testing.assert_array_equal(a, b, err_msg=f"path of {what}")
         assert len(got.samples) == len(want.samples), what
         for i, (a, b, c) in enumerate(zip(got.samples, want.samples, near.samples)):
-            compare(a, b, c, f"{what}, sample {i}")
+            compare(program.results[k], a, b, c, factor, f"{what}, sample {i}")
 
 
 def same(program, got, want, where, what):
@@ -150,9 +156,12 @@ def spoil(program, lengths, args, rng):
                 others = [x for x in program.arguments if "L" in x.value.type.extents]
                 if len(others) > 1:
                     continue
-            elif step.family == "gather" and a.kind == "index" and spoiled[i].size:
+            elif a.kind == "index" and a.value is step.inputs[1] and spoiled[i].size:
+                if any(evaluate(e, lengths[i]) == 0 for v in step.outputs for e in v.type.extents):
+                    continue
                 spoiled[i] = spoiled[i].copy()
-                spoiled[i].flat[rng.integers(spoiled[i].size)] = rng.choice([a.bound, -1])
+                wrong = rng.choice([evaluate(a.of, lengths[i]), -1])
+                spoiled[i].flat[rng.integers(spoiled[i].size)] = wrong
             elif step.family == "nest" and a.kind == "counts" and spoiled[i].size:
                 spoiled[i] = spoiled[i].copy()
                 spoiled[i][0] += rng.choice([-1, 1])

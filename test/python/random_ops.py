@@ -3,22 +3,19 @@
 
 from random_program import (
     BATCH,
-    DIGITS_OF_A_LENGTH,
+    DIGITS_OF_A_BATCH,
     FLOATS,
+    HALVES,
     INTEGERS,
     NESTED,
     Type,
     default_order,
     family,
+    fits,
     is_ragged,
     symbols,
 )
 from random_scalars import region
-
-
-def columns(type):
-    """Digits of the number of elements in a row."""
-    return max(1, 1 + sum(e.bit_length() for e in type.extents if not is_ragged(e)))
 
 
 def is_float(v):
@@ -39,7 +36,8 @@ def iota(b):
         return None
     dim = b.rng.randrange(v.type.rank)
     type = v.type.with_(dtype="i64")
-    fact = dict(mag=12, batch=v.batch and bool(symbols(type.extents) - set(b.program.bound)))
+    fact = dict(mag=b.counted(type, [dim]), below=type.extents[dim],
+                batch=v.batch and bool(symbols(type.extents) - set(b.program.bound)))  # fmt: skip
     return b.step("iota", [], [type], f"ragged.iota dim {dim} : {{out0}}", [fact])
 
 
@@ -145,7 +143,7 @@ def broadcast(b):
         return None
     b.bind(type)
     return b.step("broadcast", [v], [type],
-                  f"ragged.broadcast {{0}} dims {dims} : {{in0}} -> {{out0}}", [v.facts()])  # fmt: skip
+                  f"ragged.broadcast {{0}} dims {dims} : {{in0}} -> {{out0}}", [v.moved()])  # fmt: skip
 
 
 @family(weight=2)
@@ -158,13 +156,7 @@ def transpose(b):
     extents = tuple(v.type.extents[k] for k in permutation)
     return b.step("transpose", [v], [v.type.with_(extents=extents)],
                   f"ragged.transpose {{0}} permutation {permutation} : {{in0}} -> {{out0}}",
-                  [v.facts()])  # fmt: skip
-
-
-def counted(type, dims):
-    """Digits of the number of elements along dims."""
-    return sum(DIGITS_OF_A_LENGTH if is_ragged(type.extents[d]) else
-               type.extents[d].bit_length() for d in dims)  # fmt: skip
+                  [v.moved()])  # fmt: skip
 
 
 @family(weight=4)
@@ -194,7 +186,7 @@ def reduce(b):
     )
     path = v.type.path[:-1] if batch else v.type.path
     fact = v.facts()
-    digits = counted(v.type, dims) + (DIGITS_OF_A_LENGTH if batch else 0)
+    digits = b.counted(v.type, dims) + (DIGITS_OF_A_BATCH if batch else 0)
     suffix = ""
     if kind == "sum":
         fact["mag"] += digits
@@ -208,11 +200,11 @@ def reduce(b):
         fact["mag"] = v.mag if is_float(v) else INTEGERS[v.type.dtype]
     fact["batch"] = v.batch or batch
     order = None
-    if kind == "prod" and is_float(v) and digits > 20:
+    if kind == "prod" and is_float(v) and digits > (5 if v.type.dtype in HALVES else 20):
         return None
     if not v.type.is_float:
         fact["mag"] = min(fact["mag"], INTEGERS[v.type.dtype])
-    elif fact["mag"] > 60:
+    elif not fits(v.type.dtype, fact["mag"]):
         return None
     type = Type(extents, v.type.dtype, path, order)
     text = f"ragged.reduce {kind} {{0}} dims {dims}{' batch' if batch else ''}"
@@ -230,7 +222,7 @@ def has_trailing(v):
 
 @family(weight=2)
 def linear(b):
-    v = b.find(lambda v: has_trailing(v) and v.type.dtype in ("f32", "f64", "i64", "i32"),
+    v = b.find(lambda v: has_trailing(v) and v.type.dtype in (*FLOATS, "i64", "i32"),
                lambda: b.fresh(trailing=b.static(), dtype=b.float))  # fmt: skip
     k, m = v.type.extents[-1], b.static()
     w = b.dense([k, m], v.type.dtype, None if is_float(v) else "integers")
@@ -243,7 +235,7 @@ def linear(b):
     if bias and (inputs[2].grain is None or grain is None):
         grain = None
     fact = dict(mag=v.mag + w.mag + k.bit_length() + 1, grain=grain)
-    if not b.allowed(type) or (is_float(v) and fact["mag"] > 60):
+    if not b.allowed(type) or (is_float(v) and not fits(v.type.dtype, fact["mag"])):
         return None
     fact["mag"] = min(fact["mag"], 64)
     return b.step("linear", inputs, [type], f"ragged.linear {{0}}, {{1}}{bias} : {{in0}}, {{in1}}"
@@ -296,20 +288,19 @@ def slice(b):
             drop, extents = " drop", extents[:dim] + extents[dim + 1 :]
     return b.step("slice", [v], [v.type.with_(extents=tuple(extents))],
                   f"ragged.slice {{0}} dim {dim} start <{start}> size <{size}>{drop} : {{in0}} -> {{out0}}",
-                  [v.facts()])  # fmt: skip
+                  [v.moved()])  # fmt: skip
 
 
 @family(weight=2)
 def gather(b):
-    indices = b.pick(lambda v: any(a.value is v and a.kind == "index" for a in b.program.arguments))
+    indices = b.pick(lambda v: isinstance(v.below, int))
     if indices is None or b.chance(0.3):
         like = any_value(b)
         if not b.is_bound(like.type):
             return None
         type = like.type.with_(dtype=b.rng.choice(["i64", "i32"]))
-        indices = b.argument(type, "index", bound=b.rng.choice([1, 3, 8]))
-    bound = next(a.bound for a in b.program.arguments if a.value is indices)
-    table = b.argument(Type((bound, *[b.small() for _ in range(b.rng.choice([0, 1, 1, 2]))]),
+        indices = b.argument(type, "index", of=b.rng.choice([1, 3, 8]))
+    table = b.argument(Type((indices.below, *[b.small() for _ in range(b.rng.choice([0, 1, 1, 2]))]),
                             b.float, ()))  # fmt: skip
     type = Type((*indices.type.extents, *table.type.extents[1:]), b.float, indices.type.path)
     if not b.allowed(type):
@@ -334,8 +325,9 @@ def masked_select(b):
             return None
         mask = b.argument(type, "mask")
     fresh = b.name("K")
+    b.program.made[fresh] = v.type.extents[0]
     return b.step("masked_select", [v, mask], [v.type.with_(extents=(fresh, *v.type.extents[1:]))],
-                  "ragged.masked_select {0}, {1} : {in0}, {in1} -> {out0}", [v.facts()])  # fmt: skip
+                  "ragged.masked_select {0}, {1} : {in0}, {in1} -> {out0}", [v.moved()])  # fmt: skip
 
 
 @family()
@@ -348,12 +340,13 @@ def nest(b):
     if not fits(v):
         return None
     of, s, fresh = v.type.extents[0], b.name("S"), b.name("T")
+    b.program.made[fresh] = of
     b.program.bound[s] = BATCH
     counts = b.argument(Type((s,), "i64"), "counts", of=of)
     path = (*v.type.path, s)
     type = v.type.with_(extents=(fresh, *v.type.extents[1:]), path=path)
     (out,) = b.step("nest", [v, counts], [type], "ragged.nest {0}, {1} : {in0}, {in1} -> {out0}",
-                    [v.facts()], may_fail=True)  # fmt: skip
+                    [v.moved()], may_fail=True)  # fmt: skip
     return [out]
 
 
@@ -412,10 +405,10 @@ def generic(b):
     type = Type(
         tuple(dims[k] for k in out), x.type.dtype, x.type.path[:-1] if batch else x.type.path
     )
-    if len(dims) > 5 or sum(map_ragged(dims)) > b.ragged_rank + 1 or not b.allowed(type):
+    if len(dims) > 5 or b.program.volume(dims) > b.ragged_rank + 1 or not b.allowed(type):
         return None
-    digits = counted(Type(tuple(dims)), [k for k in range(len(dims)) if reduced[k]])
-    digits += DIGITS_OF_A_LENGTH if batch else 0
+    digits = b.counted(Type(tuple(dims)), [k for k in range(len(dims)) if reduced[k]])
+    digits += DIGITS_OF_A_BATCH if batch else 0
     grain = x.grain + y.grain if x.grain is not None and y.grain is not None else None
     fact = dict(mag=min(x.mag + y.mag + digits, 64), grain=grain, batch=batch or x.batch or y.batch)
     names = ", ".join(f"d{k}" for k in range(len(dims)))
@@ -434,7 +427,3 @@ def generic(b):
     ragged.yield %q : {dtype}
   }}}} -> {{out0}}"""
     return b.step("generic", [x, y, init], [type], text, [fact])
-
-
-def map_ragged(dims):
-    return [is_ragged(e) for e in dims]

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """More families of operations of random programs: in order along an axis, choices, probabilities."""
 
-from random_ops import any_value, counted, is_float
-from random_program import INTEGERS, Type, family
+from random_ops import any_value, is_float
+from random_program import FLOATS, INTEGERS, Type, family, fits
 
 
 @family(weight=2)
 def accumulate(b):
-    v = any_value(b, lambda v: v.type.rank > 0 and v.type.dtype in ("f32", "f64", "i64", "i32"))
-    if not v.type.rank or v.type.dtype not in ("f32", "f64", "i64", "i32"):
+    v = any_value(b, lambda v: v.type.rank > 0 and v.type.dtype in (*FLOATS, "i64", "i32"))
+    if not v.type.rank or v.type.dtype not in (*FLOATS, "i64", "i32"):
         return None
     dim, kind = b.rng.randrange(v.type.rank), b.rng.choice(["sum", "sum", "max", "min"])
     fact = v.facts()
     if kind == "sum":
-        fact["mag"] += counted(v.type, [dim])
+        fact["mag"] += b.counted(v.type, [dim])
     words = " reverse" if b.chance(0.3) else ""
     if b.chance(0.3):
         words += " exclusive"
         if kind != "sum":  # the first one is the identity
             fact.update(special=is_float(v), mag=v.mag if is_float(v) else INTEGERS[v.type.dtype])
-    if fact["mag"] > 60 and is_float(v):
+    if is_float(v) and not fits(v.type.dtype, fact["mag"]):
         return None
     fact["mag"] = min(fact["mag"], 64)
     return b.step("accumulate", [v], [v.type], f"ragged.accumulate {kind} {{0}} dim {dim}{words} : {{in0}}",

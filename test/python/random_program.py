@@ -5,19 +5,29 @@ A program is a list of steps over values in SSA form. Families of operations (ra
 register functions that add a step to the program that a `Builder` holds. What a value may be is
 followed while the program grows, so that two correct ways to compute it must agree: `mag` bounds
 its size, `grain` says that it is a multiple of 2**-grain (None: rounded), so that comparisons, casts
-to integers and selections see the same numbers whatever is fused.
+to integers and selections see the same numbers whatever is fused; `below` says that it indexes a dim.
 """
 
 import random
 import re
 from dataclasses import dataclass, field
 
+import ml_dtypes
 import numpy as np
 
-FLOATS = {"f32": 24, "f64": 53}  # digits
+FLOATS = {"f16": 11, "bf16": 8, "f32": 24, "f64": 53}  # digits
+HALVES = ("f16", "bf16")
 INTEGERS = {"i64": 64, "i32": 32, "i16": 16, "i8": 8}
+ARRAYS = {"f16": "f2", "bf16": ml_dtypes.bfloat16, "f32": "f4", "f64": "f8", "i64": "i8", "i32": "i4",
+          "i16": "i2", "i8": "i1", "i1": "?"}  # fmt: skip
 BATCH, NESTED = ("B",), ("B", "S")
-DIGITS_OF_A_LENGTH = 8  # no reduced axis is longer than 2**8
+LONGEST = 255  # no argument has a longer dim
+DIGITS_OF_A_BATCH = 8
+
+
+def fits(dtype, mag):
+    """Whether floats below 2**mag are far from the largest one of a type."""
+    return mag <= (14 if dtype == "f16" else 60)
 
 
 def is_ragged(extent):
@@ -52,11 +62,15 @@ class Type:
     path: tuple = BATCH
     order: tuple = None  # None: ragged dims first
 
+    def __post_init__(self):
+        if self.order == default_order(self.extents):
+            object.__setattr__(self, "order", None)
+
     def __str__(self):
         if not self.path:
             return f"tensor<{'x'.join([*map(str, self.extents), self.dtype])}>"
         inside = [f"[{', '.join(map(str, self.extents))}]", self.dtype]
-        if self.order is not None and self.order != default_order(self.extents):
+        if self.order is not None:
             inside.append(f"order = [{', '.join(map(str, self.order))}]")
         if self.path != BATCH:
             inside.append(f"path = [{', '.join(self.path)}]")
@@ -97,7 +111,7 @@ class Value:
     grain: int = None
     batch: bool = False  # depends on more than its own sample
     special: bool = False  # may be NaN or infinite
-    noise: bool = False  # a sum of many roundings: not to be subtracted from its like
+    below: object = None  # an extent that no entry reaches; none is negative
 
     @property
     def exact(self):
@@ -109,16 +123,19 @@ class Value:
     def facts(self):
         return dict(mag=self.mag, grain=self.grain, batch=self.batch, special=self.special)
 
+    def moved(self):
+        """Facts of a value that has no other entries than this one."""
+        return dict(self.facts(), below=self.below)
+
 
 @dataclass(eq=False)
 class Argument:
     """What is put into an argument: "normal", "grainy" (multiples of 1/16), "moderate" (either sign,
-    near 1), "integers", "index" (below `bound`), "mask", "counts" (that add up to `of`)."""
+    near 1), "integers", "index" (below `of`), "mask", "sorted", "counts" (that add up to `of`)."""
 
     value: Value
     kind: str
-    bound: int = 0
-    of: str = ""
+    of: object = ""
 
 
 @dataclass(eq=False)
@@ -143,6 +160,8 @@ class Program:
     # symbol: path. Those of `equal` have the lengths of another.
     bound: dict = field(default_factory=dict)
     equal: dict = field(default_factory=dict)
+    # Symbol that a step binds: an extent that it does not exceed.
+    made: dict = field(default_factory=dict)
 
     @property
     def values(self):
@@ -159,6 +178,27 @@ class Program:
         lines = "\n".join("  " + s.text.replace("\n", "\n  ") for s in self.steps)
         return (f"func.func @f({arguments}) -> ({types}) {{\n{lines}\n"
                 f"  return {names} : {types}\n}}\n")  # fmt: skip
+
+    def longest(self, extent):
+        """What an extent is if all dims of arguments are as long as they can be."""
+        own = {
+            s: self.longest(self.made[s]) if s in self.made else LONGEST for s in symbols([extent])
+        }
+        return max(evaluate(extent, own), 0)
+
+    def degree(self, extent):
+        """Of how many lengths an extent is a product; 0 if it is static."""
+        if not is_ragged(extent):
+            return 0
+        far = 1 << 20
+        own = {
+            s: far ** self.degree(self.made[s]) if s in self.made else far
+            for s in symbols([extent])
+        }
+        return max(1, round(max(evaluate(extent, own), 1).bit_length() / far.bit_length()))
+
+    def volume(self, extents):
+        return sum(map(self.degree, extents))
 
     # --- Arguments --------------------------------------------------------------
 
@@ -211,8 +251,7 @@ class Program:
 
 def numbers(a, shape, rng, own):
     """The data of one instance of an argument."""
-    dtype = {"f32": "f4", "f64": "f8", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "i1": "?"}
-    dtype = np.dtype(dtype[a.value.type.dtype])
+    dtype = np.dtype(ARRAYS[a.value.type.dtype])
     if a.kind == "normal":
         x = np.clip(rng.standard_normal(shape), -4, 4)
     elif a.kind == "grainy":
@@ -222,15 +261,17 @@ def numbers(a, shape, rng, own):
     elif a.kind == "integers":
         x = rng.integers(-9, 10, shape)
     elif a.kind == "index":
-        x = rng.integers(0, a.bound, shape)
+        x = rng.integers(0, max(evaluate(a.of, own), 1), shape)
     elif a.kind == "mask":
         x = rng.random(shape) < rng.choice([0.0, 0.3, 0.7, 1.0])
+    elif a.kind == "sorted":
+        x = np.sort(rng.integers(-32, 33, shape) / (16 if a.value.type.is_float else 1))
     else:
         n, (s,) = evaluate(a.of, own), shape
         cuts = np.sort(rng.integers(0, n + 1, max(s - 1, 0)))
         x = np.diff([0, *cuts, n]) if s else np.zeros(0)
     x = np.asarray(x).astype(dtype)
-    if a.value.special and x.size and dtype.kind == "f" and rng.random() < 0.3:
+    if a.value.special and x.size and rng.random() < 0.3:
         x.flat[rng.integers(x.size)] = rng.choice([np.nan, np.inf, -np.inf])
     return x
 
@@ -259,7 +300,7 @@ class Builder:
         self.special = self.rng.random() < 0.15
         self.ragged_rank = self.rng.choice([1, 1, 2, 2, 2, 3])
         self.nested = self.rng.random() < 0.25
-        self.float = self.rng.choice(["f32"] * 5 + ["f64"])
+        self.float = self.rng.choice(["f32"] * 8 + ["f64"] * 2 + ["f16", "bf16"])
         self.count = 0
 
     # Choices.
@@ -293,12 +334,14 @@ class Builder:
 
     # Values.
 
-    def volume(self, type):
-        """How many ragged dims a value has, in which it is expensive."""
-        return len(type.ragged)
+    def counted(self, type, dims):
+        """Digits of the number of elements along dims."""
+        return sum(int(self.program.longest(type.extents[d])).bit_length() for d in dims)
 
     def allowed(self, type):
-        if self.volume(type) > self.ragged_rank or type.rank > 5:
+        if self.program.volume(type.extents) > self.ragged_rank or type.rank > 5:
+            return False
+        if any(len(str(e)) > 40 for e in type.extents):
             return False
         return int(np.prod([type.extents[k] for k in type.static], dtype=int)) <= 600
 
@@ -315,7 +358,7 @@ class Builder:
         value = self.pick(accept) if self.chance(0.85) else None
         return value or make()
 
-    def argument(self, type, kind=None, **more):
+    def argument(self, type, kind=None, special=None, **more):
         """A new argument. All its symbols are bound by it or by those before."""
         if kind is None:
             kind = self.rng.choice(["normal", "normal", "grainy"]) if type.is_float else "integers"
@@ -325,10 +368,14 @@ class Builder:
             path = self.program.bound.get(symbol)
             if symbol not in own and not self.binds(symbol):
                 self.argument(Type((symbol,), "f32", path))
-        mag = {"mask": 0, "index": 8, "integers": 4, "counts": 9, "moderate": 1}.get(kind, 2)
-        grain = None if kind in ("normal", "moderate") else 4 if kind == "grainy" else 0
-        special = self.special and kind == "normal"
-        value = Value(self.name("a"), type, mag=mag, grain=grain, special=special)
+        mag = {"mask": 0, "integers": 4, "sorted": 6, "counts": 9, "moderate": 1}.get(kind, 2)
+        if kind == "index":
+            mag = int(self.program.longest(more["of"])).bit_length()
+        grain = None if kind in ("normal", "moderate") else 4 if type.is_float else 0
+        if special is None:
+            special = self.special and kind in ("normal", "grainy")
+        value = Value(self.name("a"), type, mag=mag, grain=grain, special=special,
+                      below=more.get("of") if kind == "index" else None)  # fmt: skip
         self.program.arguments.append(Argument(value, kind, **more))
         return value
 
@@ -386,9 +433,10 @@ class Builder:
             type = type.with_(order=(*order, *type.static))
         return self.argument(type)
 
-    def step(self, family, inputs, types, text, facts, may_fail=False):
+    def step(self, family, inputs, types, text, facts, may_fail=False, keep=None):
         """Adds a step. In `text`, {0}, {1}, ... are operands, {in0}, ... their types, {out0}, ... the
-        types of the results; what comes before " = " is made here."""
+        types of the results; what comes before " = " is made here. Of the results only those in `keep`
+        become values."""
         outputs = []
         for type, fact in zip(types, facts):
             fact = dict(fact)
@@ -399,6 +447,8 @@ class Builder:
         names |= {f"out{k}": v.type for k, v in enumerate(outputs)}
         line = text.format(*[f"%{v.name}" for v in inputs], **names)
         line = ", ".join(f"%{v.name}" for v in outputs) + " = " + line
+        if keep is not None:
+            outputs = [outputs[k] for k in keep]
         self.program.steps.append(Step(list(inputs), outputs, line, family, may_fail))
         return outputs
 
@@ -469,7 +519,8 @@ def clean(program):
         used |= mentioned(more.value.type) | symbols([more.of])
     return Program(program.seed, [a for a in program.arguments if a in kept], steps,
                    list(program.results), {s: p for s, p in program.bound.items() if s in used},
-                   {s: o for s, o in program.equal.items() if s in used})  # fmt: skip
+                   {s: o for s, o in program.equal.items() if s in used},
+                   dict(program.made))  # fmt: skip
 
 
 def smaller(program):
@@ -487,9 +538,11 @@ def smaller(program):
         known = set(program.bound)
         if any(symbols(v.type.extents) - known for v in step.outputs):
             continue
-        kinds = ["mask" if v.type.dtype == "i1" else "integers" if not v.type.is_float
+        kinds = ["mask" if v.type.dtype == "i1" else "index" if v.below is not None
+                 else "integers" if not v.type.is_float
                  else "grainy" if v.grain is not None else "normal" for v in step.outputs]  # fmt: skip
-        arguments = [Argument(v, k) for v, k in zip(step.outputs, kinds)]
+        arguments = [Argument(v, k, "" if v.below is None else v.below)
+                     for v, k in zip(step.outputs, kinds)]  # fmt: skip
         yield clean(with_parts(program, steps=program.steps[:index] + program.steps[index + 1 :],
                                arguments=program.arguments + arguments))  # fmt: skip
 

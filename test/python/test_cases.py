@@ -5,6 +5,7 @@ The name of a test has the id of its case; docs/generated/field_cases.md says wh
 what the rest waits for.
 """
 
+import ml_dtypes
 import numpy as np
 import pytest
 from helpers import close, raises, same_bits
@@ -318,3 +319,71 @@ def test_c69_corrupt_offsets(offsets, message):
 def test_c71_offsets_of_either_width(dtype):
     x = nested.from_values(np.array([1, 2, 3], "f4"), offsets=np.array([0, 2, 3], dtype))
     expect(run(lambda x: nested.sum(x, axis=0), x), [3, 3])
+
+
+def test_c14_sums_of_bf16_do_not_stick():
+    x = nested.from_values(np.ones(515, ml_dtypes.bfloat16), [512, 3])
+    total, mean, soft = run(
+        lambda x: (nested.sum(x, axis=0), nested.mean(x, axis=0), nested.softmax(x, axis=0)), x
+    )
+    assert [float(v) for v in total.values] == [512, 3] and [float(v) for v in mean.values] == [
+        1,
+        1,
+    ]
+    assert set(soft[0].astype("f8")) == {0.001953125} and set(soft[1].astype("f8")) == {0.333984375}
+    assert total.dtype == mean.dtype == soft.dtype == x.dtype
+
+
+def test_c15_means_of_f16_do_not_overflow():
+    x = nested.from_values(np.array([60000] * 4 + [1, 3], "f2"), [4, 2])
+    mean = run(lambda x: nested.mean(x, axis=0), x)
+    assert mean.dtype == np.float16 and mean.values.tolist() == [60000, 2]
+    wide = nested.from_list([np.array([[60000, 60000, 60000, 59968]], "f2")])
+    normed = run(lambda x: nested.layer_norm(x, eps=0), wide)
+    close(normed[0].astype("f8"), np.array([[1, 1, 1, -3]]) / np.sqrt(3), 2e-3)
+
+
+def test_c23_convolution_does_not_read_the_sample_before():
+    x = batch([[1, 2], [3], [4, 5]])
+    expect(run(lambda x: x + 10 * np.pad(x, (1, 0))[:-1], x), [[1, 12], [3], [4, 45]])
+
+
+def test_c51_backwards_and_by_a_length_of_the_sample():
+    x, count = batch([[1, 2, 3], [4], [], [5, 6]]), batch([2, 1, 0, 1], "i8", ragged=())
+    expect(run(lambda x: x[::-1], x), [[3, 2, 1], [4], [], [6, 5]])
+    expect(run(lambda x, n: x[nested.arange(x.shape[0]) < n], x, count), [[1, 2], [4], [], [5]])
+
+
+def test_c52_rows_in_front_of_samples():
+    cls, x = batch([[100], [200], [300]]), batch([[1, 2], [], [3]])
+    y = run(lambda c, x: np.concatenate([c, x]), cls, x)
+    expect(y, [[100, 1, 2], [200], [300, 3]])
+    assert y.lengths.tolist() == [3, 1, 2]
+    nothing = batch([[], [], []])
+    expect(run(lambda a, b: np.concatenate([a, b]), nothing, nothing), [[], [], []])
+    narrow = [nested.from_list([np.zeros((n, 0), "f4")]) for n in (5, 8)]
+    assert run(lambda a, b: np.concatenate([a, b]), *narrow)[0].shape == (13, 0)
+
+
+def test_c55_indices_into_the_own_sample():
+    params = batch([[10, 20], [30, 40, 50], [60]])
+    idx = batch([[1], [2, 0, 2], []], "i8")
+    y = run(lambda p, i: p[i], params, idx)
+    expect(y, [[20], [50, 30, 50], []])
+    back = run(lambda p, i, y: nested.scatter(np.zeros_like(p), i, y, "add"), params, idx, y)
+    expect(back, [[0, 20], [30, 0, 100], [0]])
+
+
+def test_c75_convolution_of_images_of_different_sizes():
+    images = nested.from_list(
+        [np.array([[1, 2, 3], [4, 5, 6]], "f4"), np.array([[7]], "f4"), np.ones((2, 2), "f4"),
+         np.zeros((0, 0), "f4")], ragged=(0, 1))  # fmt: skip
+
+    def conv(x):
+        padded = np.pad(x, 1)
+        height, width = x.shape
+        return sum(padded[i : i + height, j : j + width] for i in range(3) for j in range(3))
+
+    expect(
+        run(conv, images), [[[12, 21, 16], [12, 21, 16]], [[7]], [[4, 4], [4, 4]], np.zeros((0, 0))]
+    )

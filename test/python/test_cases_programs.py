@@ -11,13 +11,16 @@ def program(text):
 
 
 def test_c06_inner_reduction_keeps_empty_lists():
-    f = program("""func.func @f(%x: <T; f32; path = [B, S]>) -> <S> {
+    f = program("""func.func @f(%x: <T; f32; path = [B, S]>) -> (<S>, <S; i64>) {
   %s = ragged.reduce sum %x dims [0] : <T; f32; path = [B, S]> -> <; f32; path = [B, S]>
   %u = ragged.unnest %s : <; f32; path = [B, S]> -> <S>
-  return %u : <S> }""")
+  %a = ragged.reduce argmax %x dims [0] : <T; f32; path = [B, S]> -> <; i64; path = [B, S]>
+  %i = ragged.unnest %a : <; i64; path = [B, S]> -> <S; i64>
+  return %u, %i : <S>, <S; i64> }""")
     x = [[], [[1, 2, 3]], [], [[4], [5, 6]], []]
-    (result,) = f.run([x])
-    assert [s.tolist() for s in result.samples] == [[], [6], [], [4, 11], []]
+    sums, places = f.run([x])
+    assert [s.tolist() for s in sums.samples] == [[], [6], [], [4, 11], []]
+    assert [s.tolist() for s in places.samples] == [[], [2], [], [0, 1], []]
 
 
 def test_c11_outputs_are_written_even_when_there_is_nothing():

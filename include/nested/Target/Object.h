@@ -42,15 +42,9 @@ void runPasses(
     llvm::function_ref<llvm::ModulePassManager(llvm::PassBuilder &)> build);
 
 /// Rewrites what the target has no instructions for and LLVM would turn into
-/// calls of a run-time library: rounding, fused multiply-adds, conversions of
-/// 16-bit floats.
+/// calls of a run-time library: rounding and fused multiply-adds.
 void expandUnsupportedFloatOps(llvm::Module &module,
                                const llvm::TargetMachine &machine);
-
-/// Makes bf16 i16 where the target has no instructions for bf16 and LLVM would
-/// call a run-time library to move them. Last before code is generated.
-void storeBrainFloatsAsIntegers(llvm::Module &module,
-                                const llvm::TargetMachine &machine);
 
 } // namespace nested
 

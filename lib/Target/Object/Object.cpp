@@ -137,8 +137,6 @@ nested::compileToObject(mlir::ModuleOp module, const TargetSpec &target,
   runPasses(*code, **machine, [&](llvm::PassBuilder &builder) {
     return buildPasses(builder, options.optLevel);
   });
-  expandUnsupportedFloatOps(*code, **machine);
-  storeBrainFloatsAsIntegers(*code, **machine);
   finish("optimize");
 
   llvm::SmallVector<char, 0> object;

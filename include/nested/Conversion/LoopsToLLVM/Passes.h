@@ -8,6 +8,7 @@
 #ifndef NESTED_CONVERSION_LOOPSTOLLVM_PASSES_H
 #define NESTED_CONVERSION_LOOPSTOLLVM_PASSES_H
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/StringRef.h"
 

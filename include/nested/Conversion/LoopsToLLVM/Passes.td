@@ -36,6 +36,40 @@ def DefineArithmetic : Pass<"define-arithmetic"> {
   ];
 }
 
+def CarryBF16 : Pass<"carry-bf16", "::mlir::LLVM::LLVMFuncOp"> {
+  let summary = "Keep bf16 in integer registers";
+  let description = [{
+    Makes every bf16 an i16 of the same bits: values, elements of vectors and memory, constants. Runs behind
+    `--expand-halves` and `--arith-expand`, when bf16 is only moved.
+
+    LLVM's code generator for x86 keeps a bf16 that lives in several blocks as f32, and calls a library
+    function to narrow it; artifacts have no library.
+
+    (* example: test/Conversion/LoopsToLLVM/carry-bf16.mlir *)
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def ExpandHalves : Pass<"expand-halves", "::mlir::func::FuncOp"> {
+  let summary = "Write out what f16 and bf16 have no instructions for";
+  let description = [{
+    Functions of `math` that `--approximate-math` leaves are computed in f32. Integers and f64 to f16 and bf16 go by way of f32, rounded so that the result is the nearest half to
+    what was given: there is no second rounding. Where the target has no instructions for it, f32 from and
+    to f16 becomes integer arithmetic. f32 to bf16 is left to `--arith-expand`.
+
+    Scalars and vectors; runs before vectors are lowered.
+
+    (* example: test/Conversion/LoopsToLLVM/expand-halves.mlir *)
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"
+  ];
+  let options = [
+    Option<"f16Instructions", "f16-instructions", "bool", /*default=*/"false",
+           "The target converts f32 from and to f16.">
+  ];
+}
+
 def ApproximateMath : Pass<"approximate-math", "::mlir::func::FuncOp"> {
   let summary = "Replace f32 math functions by polynomials";
   let description = [{

@@ -28,7 +28,9 @@ def Ragged_ContractOp : Ragged_NamedOp<"contract", [Ragged_Differentiable]> {
     * R8: terms are added in an order that depends on the sample alone.
     * Booleans: products are `and`, sums are `or`.
 
-    More than two operands are contracted from left to right, in the accumulator's type between them.
+    More than two operands are contracted from left to right, in the accumulator's type between them. A letter that
+    only one operand has, and not the result, is summed before there are products, and a letter that no later operand
+    has as soon as it can be: that matters where there are infinities.
 
     ```mlir
     %s = ragged.contract "nc,mc->nm" %q, %k : !ragged.tensor<[N, 64], f32>, !ragged.tensor<[M, 64], f32>

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Reports from the field about attention: test_cases.py says what the names mean."""
+
+import numpy as np
+from helpers import close
+from test_cases import expect, run
+
+import nested
+
+
+def rows(samples):
+    """Samples of rows of one number."""
+    return nested.from_list([np.array(s, "f4").reshape(-1, 1) for s in samples])
+
+
+def like(x, value=0):
+    return nested.from_values(np.full(x.values.shape, value, "f4"), x.lengths)
+
+
+def attend(q, k, v, **words):
+    return run(lambda q, k, v: nested.attention(q, k, v, scale=1.0, **words), q, k, v)
+
+
+def test_c01_keys_without_queries():
+    q, k = rows([[], [1, -1], []]), rows([[1, 2], [0, 1], [3]])
+    v = rows([[10, 20], [1, 3], [5]])
+    expect(attend(q, k, v), [[], [[2.46211715726], [1.53788284274]], []])
+
+
+def test_c03_queries_without_keys():
+    expect(attend(rows([[1, 2], [1]]), rows([[], [0, 0]]), rows([[], [4, 6]])), [[[0], [0]], [[5]]])
+
+
+def test_c08_attention_of_no_samples():
+    x = nested.from_list([], dims=("N", 3, 4), dtype="f4")
+    assert run(lambda x: nested.attention(x, x, x), x).values.shape == (0, 3, 4)
+
+
+def test_c19_scores_and_triangles_are_f32():
+    """Two keys whose scores differ by 2^-9, which tf32 would not see."""
+    q = nested.from_list([np.full((1, 4), 1.00048828125, "f4")])
+    k = nested.from_list([np.array([[1.00048828125] * 4, [1] * 4], "f4")])
+    p = 1 / (1 + np.exp(-1000 * (4 * 1.00048828125**2 - 4 * 1.00048828125)))
+    got = run(lambda q, k, v: nested.attention(q, k, v, scale=1000.0), q, k, rows([[1, 0]]))
+    close(got[0], np.array([[p]]), 1e-3)
+    a = nested.from_list([np.full((1, 1, 4), 1.00048828125, "f4")], ragged=(0, 1))
+    b = nested.from_list([np.ones((1, 1, 4), "f4")], ragged=(0, 1))
+    assert run(lambda a, b: np.einsum("ikc,jkc->ij", a, b), a, b).values.tolist() == [4.001953125]
+
+
+def test_c21_samples_are_isolated():
+    v = rows([[1, 3], [100, 200, 300]])
+    expect(attend(like(v), like(v), v), [[[2], [2]], [[200]] * 3])
+
+
+def test_c27_keys_have_offsets_of_their_own():
+    v = rows([[3, 6, 9], [50]])
+    expect(attend(rows([[0], [0, 0]]), like(v), v), [[[6]], [[50], [50]]])
+
+
+def test_c47_bias_of_pairs():
+    bias = nested.from_list(
+        [np.array([[0, 1], [2, 0]], "f4"), np.array([[3]], "f4")], ragged=(0, 1)
+    )
+    out = run(lambda q, k, v, b: nested.attention(q, k, v, bias=b, scale=1.0),
+              rows([[1, 0], [2]]), rows([[1, 2], [0]]), rows([[1, 5], [7]]), bias)  # fmt: skip
+    expect(out, [[[4.52318831191], [1.47681168809]], [[7]]])
+
+
+def test_c57_saved_attention_stays_causal(tmp_path):
+    v = rows([[1, 3], [5, 9]])
+    f = nested.jit(lambda q, k, v: nested.attention(q, k, v, causal=True))
+    expect(f(like(v), like(v), v), [[[1], [2]], [[5], [7]]])
+    path = tmp_path / "attention.so"
+    spec = nested.spec("N", 1)
+    nested.export(f, spec, nested.spec("N", 1), nested.spec("N", 1)).save(path)
+    (saved,) = [g for g in vars(nested.load(path)).values() if callable(g)] or [nested.load(path)]
+    expect(saved(like(v), like(v), v), [[[1], [2]], [[5], [7]]])
+
+
+def test_c61_many_samples_and_heads():
+    x = nested.from_values(np.arange(65537, dtype="f4").reshape(-1, 1), np.ones(65537, int))
+    out = attend(like(x), like(x), x)
+    assert out.values[-1] == 65536 and (out.values == x.values).all()
+    values = np.arange(2049 * 32, dtype="f4").reshape(2049, 32, 1)
+    heads = nested.from_values(values, np.ones(2049, int))
+    assert (attend(like(heads), like(heads), heads).values == values).all()
+
+
+def test_c65_one_structure_is_not_that_of_another():
+    f = nested.jit(lambda q, k, v: nested.attention(q, k, v))
+    longer, shorter = rows([[1, 3, 5, 7], [2, 4, 6, 8]]), rows([[1, 3], [2, 4, 6]])
+    want = {id(longer): [[[4]] * 4, [[5]] * 4], id(shorter): [[[2]] * 2, [[4]] * 3]}
+    for v in (longer, shorter, longer):
+        expect(f(like(v), like(v), v), want[id(v)])
+    assert f.compilations == 1
+
+
+def test_c66_causal_attention_at_every_tail():
+    lengths = [1, 15, 16, 17, 31, 33, 63, 65, 127, 129, 1025]
+    v = rows([np.arange(n) for n in lengths])
+    out = run(lambda q, k, v: nested.attention(q, k, v, causal=True), like(v), like(v), v)
+    for i, n in enumerate(lengths):
+        close(out[i], np.arange(n)[:, None] / 2, 1e-6)
+
+
+def test_c73_triangle_attention():
+    """Composed: bias is given once, or written out for each i."""
+    v = nested.from_list(
+        [np.array([[[1], [5]], [[2], [10]]], "f4"), np.array([[[7]]], "f4")], ragged=(0, 1)
+    )
+    third = 1.09861228867
+    bias = nested.from_list(
+        [np.array([[0, third], [third, 0]], "f4"), np.array([[2]], "f4")], ragged=(0, 1)
+    )
+    zero = nested.from_list([np.zeros_like(s) for s in v], ragged=(0, 1))
+
+    def triangle(q, k, v, bias):
+        scores = np.einsum("ijd,ikd->ijk", q, k) + bias
+        return np.einsum("ijk,ikd->ijd", nested.softmax(scores, axis=2), v)
+
+    want = [[[[4], [2]], [[8], [4]]], [[[7]]]]
+    expect(run(lambda q, v, b: triangle(q, q, v, b[None]), zero, v, bias), want)
+    written = nested.from_list(
+        [np.broadcast_to(b, (len(b), *b.shape)).copy() for b in bias], ragged=(0, 1, 2)
+    )
+    expect(run(lambda q, v, b: triangle(q, q, v, b), zero, v, written), want)

@@ -36,6 +36,12 @@ void nested::buildStructureToLoops(OpPassManager &pm,
     OpPassManager &function = pm.nest<func::FuncOp>();
     TileColumnsOptions columns;
     columns.vectorBits = options.vectorBits;
+    // A chunk of f32 fills half of the registers of AVX2, a quarter of those of
+    // AVX-512 and NEON. What needs no loop must hold the accumulators of a
+    // register block: 24 vectors, or 12.
+    columns.chunk = options.vectorBits / 4;
+    columns.maxElements = std::max<int64_t>(
+        options.vectorBits == 512 ? 512 : options.vectorBits / 2, 128);
     function.addPass(createTileColumns(columns));
     // Not canonicalized before they are vectors: copies of rows would be folded
     // into slices, and come back as copies of memrefs.

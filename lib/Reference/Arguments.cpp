@@ -324,11 +324,34 @@ FailureOr<RaggedValue> Interpreter::readArgument(func::FuncOp func,
 
 /// The checks that `--ragged-unify-symbols` made of casts and slices.
 LogicalResult Interpreter::runEntryChecks(func::FuncOp func) {
-  auto checks = func->getAttrOfType<ArrayAttr>(kChecks);
-  if (!checks)
-    return success();
+  if (auto checks = func->getAttrOfType<ArrayAttr>(kChecks))
+    llvm::append_range(pendingChecks, checks.getAsRange<DictionaryAttr>());
+  ragged::SymbolBindings bindings(func);
+  for (const ragged::SymbolBinding &binding : bindings.getBindings())
+    if (binding.isFromData())
+      fromData.insert(binding.name);
+  return runReadyChecks(func);
+}
+
+LogicalResult Interpreter::runReadyChecks(func::FuncOp func) {
+  auto isReady = [&](StringAttr name) {
+    return !fromData.contains(name) || scope.lookup(name) ||
+           scope.isBatchBound(name);
+  };
+  std::vector<DictionaryAttr> ready;
+  llvm::erase_if(pendingChecks, [&](DictionaryAttr check) {
+    llvm::SmallSetVector<StringAttr, 4> names;
+    for (const char *side : {"lhs", "rhs"})
+      if (auto extent = check.getAs<ragged::ExtentAttr>(side))
+        extent.getSymbols(names);
+    names.insert_range(ragged::toPath(check.getAs<ArrayAttr>("path")));
+    if (!llvm::all_of(names, isReady))
+      return false;
+    ready.push_back(check);
+    return true;
+  });
   auto emitError = [&] { return func.emitError(); };
-  for (auto check : checks.getAsRange<DictionaryAttr>()) {
+  for (DictionaryAttr check : ready) {
     auto lhs = check.getAs<ragged::ExtentAttr>("lhs");
     auto rhs = check.getAs<ragged::ExtentAttr>("rhs");
     auto op = check.getAs<StringAttr>("op");

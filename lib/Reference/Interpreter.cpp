@@ -205,7 +205,8 @@ LogicalResult Interpreter::run(Operation *op) {
             ragged::ReshapeOp, ragged::GatherOp, ragged::MaskedSelectOp,
             ragged::NestOp, ragged::UnnestOp, ragged::ScanOp,
             ragged::AccumulateOp, ragged::SortOp, ragged::SearchSortedOp,
-            ragged::ScatterOp, ragged::KernelOp, arith::ConstantOp>(
+            ragged::ScatterOp, ragged::SelectBatchOp, ragged::RepeatBatchOp,
+            ragged::BindSizeOp, ragged::KernelOp, arith::ConstantOp>(
           [&](auto op) { return run(op); })
       .Default([&](Operation *op) { return runElementwise(op); });
 }
@@ -232,6 +233,8 @@ FailureOr<std::vector<RaggedValue>> Interpreter::runBody(func::FuncOp func) {
   auto lastUses = findLastUses(block);
   for (Operation &op : block.without_terminator()) {
     if (failed(run(&op)))
+      return failure();
+    if (!pendingChecks.empty() && failed(runReadyChecks(func)))
       return failure();
     // Pair-sized values are large: give them up as soon as possible.
     for (mlir::Value value : lastUses.lookup(&op))

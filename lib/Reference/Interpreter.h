@@ -11,6 +11,7 @@
 
 #include "Loops.h"
 #include "Scope.h"
+#include "nested/Dialect/Ragged/IR/RaggedBatch.h"
 #include "nested/Dialect/Ragged/IR/RaggedProducts.h"
 #include "nested/Reference/Reference.h"
 
@@ -50,6 +51,9 @@ private:
   Result run(ragged::PackOp op);
   Result run(ragged::WithLengthsOp op);
   Result run(ragged::CastOp op);
+  /// A partition of this type, from the symbols.
+  mlir::FailureOr<RaggedValue> allocatePartition(Op *op,
+                                                 ragged::PartitionType type);
 
   // Calls.cpp
   Result run(ragged::CallOp op);
@@ -96,6 +100,16 @@ private:
   Result run(ragged::MaskedSelectOp op);
   Result run(ragged::NestOp op);
   Result run(ragged::UnnestOp op);
+
+  // BatchOps.cpp
+  Result run(ragged::SelectBatchOp op);
+  Result run(ragged::RepeatBatchOp op);
+  Result run(ragged::BindSizeOp op);
+  Result moveBatch(Op *op);
+  /// For each parent the members that the results have: instances of the
+  /// sources' path.
+  mlir::FailureOr<std::vector<std::vector<int64_t>>>
+  chooseMembers(Op *op, const ragged::BatchMove &move);
 
   // ScanOps.cpp
   Result run(ragged::ScanOp op);
@@ -146,10 +160,14 @@ private:
   Result checkArgument(mlir::func::FuncOp func, unsigned index,
                        mlir::Type declared, const Argument &argument);
   Result runEntryChecks(mlir::func::FuncOp func);
+  /// Those of them whose symbols are all bound by now.
+  Result runReadyChecks(mlir::func::FuncOp func);
 
   const Options &options;
   Scope scope;
   unsigned depth;
+  llvm::DenseSet<mlir::StringAttr> fromData;
+  std::vector<mlir::DictionaryAttr> pendingChecks;
   llvm::DenseMap<mlir::Value, std::unique_ptr<RaggedValue>> values;
 };
 

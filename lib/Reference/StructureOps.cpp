@@ -57,20 +57,29 @@ LogicalResult Interpreter::run(ragged::PartitionOp op) {
             {SmallVector<StringAttr>(path), lengths, origin, op.getLoc()})))
       return failure();
   }
+  FailureOr<RaggedValue> result = allocatePartition(op, type);
+  if (failed(result))
+    return failure();
+  return set(op.getResult(), std::move(*result));
+}
+
+FailureOr<RaggedValue>
+Interpreter::allocatePartition(Operation *op, ragged::PartitionType type) {
   FailureOr<const Instances *> instances = getInstances(op, type.getPath());
   if (failed(instances))
     return failure();
   RaggedValue result;
+  result.type = type;
   for (int64_t i = 0; i < (*instances)->count; ++i) {
-    auto shape =
-        scope.evaluate(emitError, type.getExtents(), type.getPath(), i);
+    auto shape = scope.evaluate([=] { return op->emitError(); },
+                                type.getExtents(), type.getPath(), i);
     if (failed(shape))
       return failure();
     Array &extents = result.instances.emplace_back();
     extents.dtype = DType::I64;
     extents.shape = std::move(*shape);
   }
-  return set(op.getResult(), std::move(result));
+  return result;
 }
 
 LogicalResult Interpreter::run(ragged::LengthsOp op) {

@@ -10,7 +10,7 @@ import numpy as np
 from . import _dims
 from ._dims import Dim, Extent
 from ._dtypes import bfloat16, is_bool, is_float, is_int, is_unsigned, literal, scalar_name
-from ._errors import ShapeError, TraceError, at_user, user_location
+from ._errors import ShapeError, at_user, user_location
 from ._ir import Trace, Value, mismatch, quote, shape_text
 
 
@@ -228,7 +228,7 @@ def extent(trace: Trace, size: Extent) -> Value:
     """The value of an extent, one i64 per sample."""
     size = trace.current(size)
     return trace.emit(lambda names, result: f"ragged.extent <{size}> : {result}",
-                      [], (), np.dtype(np.int64), True)  # fmt: skip
+                      [], (), np.dtype(np.int64), trace.batch_of([], [size]))  # fmt: skip
 
 
 def reduce(
@@ -330,12 +330,14 @@ def masked_select(trace: Trace, value: Value, mask: Value) -> Value:
     """The indices of axis 0 where a mask holds; a length that comes from data."""
     value, mask = trace.aligned(value), trace.aligned(mask)
     types = f"{value.type}, {mask.type}"
-    where = at_user(TraceError("")).location.short  # type: ignore[attr-defined]
-    kept = trace.fresh_symbol(f"the number of true entries of the mask at {where}")
-    trace.named.update(_dims.symbols(kept))
+    batch = trace.batch_of([value, mask], [])
+    kept = trace.data_symbol(
+        f"the number of true entries of the mask at {user_location().short}", batch
+    )
+    # Types mention the symbol without using the result.
     return trace.emit(
         lambda names, result: f"ragged.masked_select {names[0]}, {names[1]} : {types} -> {result}",
-        [value, mask], [kept, *value.dims[1:]], value.dtype, True,
+        [value, mask], [kept, *value.dims[1:]], value.dtype, True, pure=False,
     )  # fmt: skip
 
 

@@ -320,7 +320,7 @@ def _custom(
     results, residuals = forward(*args)
     leaves, structure = _tree.flatten(results)
     values = [value_of(as_tracer(leaf, trace)) for _, leaf in leaves]
-    cotangents = [Value(v.dims, v.dtype, v.batched) for v in values]
+    cotangents = [Value(v.dims, v.dtype, v.batch) for v in values]
     inputs: list[Value] = []
 
     def record() -> list[Value]:

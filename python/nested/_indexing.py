@@ -134,11 +134,14 @@ def by_array(x: Tracer, key: Tracer) -> Tracer:
         return Tracer(trace, _emit.gather(trace, value_of(x), value_of(key)))
     if is_bool(key.dtype):
         ragged = [isinstance(d, Dim) for d in x.shape]
-        if key.ndim != 1 or not ragged[0] or any(ragged[1:]):
+        batched = x._value.batched or key._value.batched
+        if key.ndim != 1 or any(ragged[1:]) or not batched:
             raise at_user(TraceError(
                 f"a mask of shape {shape_text(key.shape)} on {shape_text(x.shape)} is not supported: "
-                "a mask selects along axis 0, the only ragged axis; np.where keeps the shape"
+                "a mask selects in each sample along axis 0, and the other axes are not ragged; "
+                "np.where keeps the shape, nested.batch.select chooses samples"
             ))  # fmt: skip
         _emit.broadcast_dims(trace, [key.shape, x.shape[:1]], "and the mask")
-        return Tracer(trace, _emit.masked_select(trace, value_of(x), value_of(key)))
+        value, mask = (_emit.broadcast_to(trace, value_of(v), v.shape, True) for v in (x, key))
+        return Tracer(trace, _emit.masked_select(trace, value, mask))
     raise at_user(TraceError(f"indices must be integers or bools, but got {key.dtype}"))

@@ -17,31 +17,41 @@ import numpy as np
 from . import _dims
 from ._dims import Extent
 from ._dtypes import name_of
-from ._errors import UNKNOWN, Location, ShapeError, user_location
+from ._errors import UNKNOWN, Location, ShapeError, TraceError, at_user, user_location
 
 Dims = tuple
 
 
-def type_text(dims: Sequence[Extent], dtype: np.dtype, batched: bool) -> str:
-    """A type as the compiler reads it. ``batched``: one element per sample."""
+# The samples of the call. Other batches are made by `nested.batch.select` and `repeat`.
+CALL = "B"
+
+
+def type_text(dims: Sequence[Extent], dtype: np.dtype, batch: str | None) -> str:
+    """A type as the compiler reads it. ``batch``: of what samples it has one each, if any."""
     element = name_of(dtype)
-    if batched:
-        return f"!ragged.tensor<[{', '.join(map(str, dims))}], {element}>"
+    if batch is not None:
+        path = "" if batch == CALL else f", path = [{batch}]"
+        return f"!ragged.tensor<[{', '.join(map(str, dims))}], {element}{path}>"
     return "tensor<" + "".join(f"{d}x" for d in dims) + element + ">"
 
 
 class Value:
-    """An SSA value: element dims, dtype, and whether there is one per sample."""
+    """An SSA value: element dims, dtype, and of which batch there is one per sample, if any."""
 
-    __slots__ = ("dims", "dtype", "batched", "op", "name")
+    __slots__ = ("dims", "dtype", "batch", "op", "name")
 
-    def __init__(self, dims: Dims, dtype: np.dtype, batched: bool, op: Any = None):
-        self.dims, self.dtype, self.batched, self.op = tuple(dims), dtype, batched, op
+    def __init__(self, dims: Dims, dtype: np.dtype, batch: str | None, op: Any = None):
+        self.dims, self.dtype, self.batch, self.op = tuple(dims), dtype, batch, op
         self.name = ""
 
     @property
+    def batched(self) -> bool:
+        """Whether there is one per sample."""
+        return self.batch is not None
+
+    @property
     def type(self) -> str:
-        return type_text(self.dims, self.dtype, self.batched)
+        return type_text(self.dims, self.dtype, self.batch)
 
 
 class Region:
@@ -90,6 +100,10 @@ class Trace:
         self.named: set[str] = set()  # symbols with names that the user gave
         self.replaced: dict[str, Extent] = {}  # symbols that were unified
         self.reason: tuple[str, Location] = ("", where)  # of the last unification
+        # Symbols that are no length of a sample of the call: their batch, None for a size that
+        # all samples have.
+        self.batches: dict[str, str | None] = {}
+        self.longest: dict[str, _dims.Dim] = {}  # by the text of a size, its largest value
         self._constants: dict[int, Value] = {}
         # Sorted entries and indices by what they were made of.
         self.sorts: dict[tuple, tuple[Value, Value]] = {}
@@ -110,6 +124,35 @@ class Trace:
         self.origins.setdefault(name, origin)
         self.named.add(name)
         return _dims.symbol(name)
+
+    def data_symbol(self, origin: str, batch: str | None = CALL) -> _dims.Dim:
+        """A length that comes from data: never unified with another."""
+        dim = self.fresh_symbol(origin)
+        for name in _dims.symbols(dim):
+            self.named.add(name)
+            if batch != CALL:
+                self.batches[name] = batch
+        return dim
+
+    def fresh_batch(self, origin: str) -> str:
+        """A name for other samples than those of the call."""
+        name = next(n for n in (f"{CALL}{i}" for i in itertools.count(1)) if n not in self.origins)
+        self.origins[name] = origin
+        return name
+
+    def batch_of(self, operands: Sequence[Value], dims: Sequence[Extent]) -> str:
+        """The batch of what is computed from operands and has these dims."""
+        found = dict.fromkeys(v.batch for v in operands if v.batch is not None)
+        for d in dims:
+            found.update(dict.fromkeys(self.batches.get(s, CALL) for s in _dims.symbols(d)))
+        found.pop(None, None)
+        if len(found) > 1:
+            names = " and ".join(self.origins.get(b, "the samples of the call") for b in found)
+            raise at_user(TraceError(
+                f"values of different samples can't be combined: {names}; choose all of them "
+                "together, nested.batch.select((x, y), keep)"
+            ))  # fmt: skip
+        return next(iter(found), CALL)
 
     def current(self, extent: Extent) -> Extent:
         """The extent after all unifications so far."""
@@ -162,7 +205,7 @@ class Trace:
     # -- recording --
 
     def argument(self, name: str, dims: Sequence[Extent], dtype: np.dtype, batched: bool) -> Value:
-        value = Value(tuple(dims), dtype, batched)
+        value = Value(tuple(dims), dtype, CALL if batched else None)
         self.args.append(Argument(name, value))
         return value
 
@@ -170,7 +213,7 @@ class Trace:
         """An array that the function took from outside: a hidden argument, copied now."""
         if id(array) not in self._constants:
             frozen = np.array(array, order="C")
-            value = Value(frozen.shape, frozen.dtype, False)
+            value = Value(frozen.shape, frozen.dtype, None)
             hidden = sum(a.frozen is not None for a in self.args)
             self.args.append(Argument(f"captured.{hidden}", value, frozen))
             self.args[-1].original = array  # keeps the id from being used again
@@ -183,24 +226,29 @@ class Trace:
         operands: Sequence[Value],
         dims: Sequence[Extent],
         dtype: np.dtype,
-        batched: bool,
+        batched: bool | str,
         pure: bool = True,
         where: Location | None = None,
     ) -> Value:
-        """Records an op; ``render(names, result type)`` gives its text without results."""
+        """Records an op; ``render(names, result type)`` gives its text without results. Its batch,
+        if it has one, is that of the operands and dims, or the one that ``batched`` names."""
         op = Op(operands, render, where or user_location(), pure)
-        op.results = [Value(self.current_dims(dims), dtype, batched, op)]
+        dims = self.current_dims(dims)
+        batch = batched or None
+        if batched is True:
+            batch = self.batch_of(operands, dims)
+        op.results = [Value(dims, dtype, batch, op)]
         self.ops.append(op)
         return op.results[0]
 
     def emit_like(
         self, render: Callable, operands: Sequence[Value], like: Sequence[Value],
-        region: Region | None = None,
+        region: Region | None = None, pure: bool = True,
     ) -> list[Value]:  # fmt: skip
         """Records an op with a result of the type of each of ``like``;
         ``render(names, result types)``, with ``@region`` where the region is."""
-        op = Op(operands, render, user_location(), True)
-        op.results = [Value(v.dims, v.dtype, v.batched, op) for v in like]
+        op = Op(operands, render, user_location(), pure)
+        op.results = [Value(v.dims, v.dtype, v.batch, op) for v in like]
         op.region = region
         self.ops.append(op)
         return list(op.results)

@@ -165,7 +165,7 @@ def _emit_sort(trace: Trace, value: Value, axis: int, descending: bool) -> tuple
     known = trace.sorts.get(key)
     if known is not None:
         return known
-    indices = Value(value.dims, np.dtype(np.int64), value.batched)
+    indices = Value(value.dims, np.dtype(np.int64), value.batch)
     words = f"dim {axis}" + (" descending" if descending else "")
     types = f"{value.type} -> {value.type}, {indices.type}"
     sorted_, places = trace.emit_like(
@@ -237,7 +237,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Trac
     given = trace.aligned(_emit.cast(trace, value_of(x), dtype))
     if given.batched and not values.batched:
         values = _emit.broadcast_to(trace, values, values.dims, True)
-    indices = Value(values.dims, np.dtype(np.int64), values.batched)
+    indices = Value(values.dims, np.dtype(np.int64), values.batch)
     types = f"{given.type}, {values.type} -> {indices.type}"
     words = " right" if side == "right" else ""
     (found,) = trace.emit_like(
@@ -250,7 +250,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Trac
 def _changes(x: Tracer) -> Tracer:
     """Where an entry differs from the one before it; of NaN each does."""
     trace, value = x._trace, x._trace.aligned(value_of(x))
-    truth = Value(value.dims, np.dtype(bool), value.batched)
+    truth = Value(value.dims, np.dtype(bool), value.batch)
     dtype = name_of(value.dtype)
     predicate = "cmpf une" if is_float(value.dtype) else "cmpi ne"
     zero = literal(0, value.dtype) + ("" if is_bool(value.dtype) else f" : {dtype}")

@@ -141,6 +141,16 @@ class Structure:
             self._offsets.flags.writeable = False
         return self._offsets
 
+    def mask(self, sizes: Sequence[int]) -> np.ndarray:
+        """bool ``(B, sizes...)``, one size for each ragged axis: where samples have entries."""
+        mask = np.ones((self.batch_size,) + (1,) * len(self.ragged), bool)
+        for k, (size, column) in enumerate(zip(sizes, self.lengths.T)):
+            inside = np.arange(size) < column[:, None]
+            shape = [self.batch_size] + [1] * len(self.ragged)
+            shape[k + 1] = size
+            mask = mask & inside.reshape(shape)
+        return mask
+
     def shape_of(self, i: int) -> tuple[int, ...]:
         """The shape of sample i, logical order."""
         shape = [d if isinstance(d, int) else 0 for d in self.dims]

@@ -131,8 +131,9 @@ class NestedTensor:
             key = np.asarray(key)
             if key.dtype != bool:
                 key = as_int64(key, "samples")
-                for i in key:
-                    self._sample(i)
+                outside = (key < -len(self)) | (key >= len(self))
+                if outside.any():
+                    self._sample(key[outside][0])
             if key.ndim != 1 or (key.dtype == bool and len(key) != len(self)):
                 raise IndexError(f"can't select samples of a batch of {len(self)} with {key!r}")
         starts = np.ascontiguousarray(self.starts[key])
@@ -168,25 +169,28 @@ class NestedTensor:
     def mask(self) -> np.ndarray:
         """bool ``(B, longest...)``, one axis for each ragged axis: where samples have entries."""
         s = self._structure
-        mask = np.ones((len(self),) + (1,) * len(s.ragged), bool)
-        for k, column in enumerate(s.lengths.T):
-            inside = np.arange(int(column.max(initial=0))) < column[:, None]
-            shape = [len(self)] + [1] * len(s.ragged)
-            shape[k + 1] = inside.shape[1]
-            mask = mask & inside.reshape(shape)
-        return mask
+        return s.mask(s.lengths.max(axis=0, initial=0).tolist())
 
-    def to_padded(self, fill: Any = 0) -> np.ndarray:
-        """``(B, sizes...)`` in logical order: every sample, filled up to the longest."""
+    def to_padded(self, fill: Any = 0, sizes: Any = None) -> np.ndarray:
+        """``(B, sizes...)`` in logical order: every sample, filled up to the longest, or to ``sizes``
+        (one for each ragged axis, or one for all). StructureError for a longer sample."""
         s = self._structure
-        longest = s.lengths.max(axis=0, initial=0).tolist()
-        shape = [d if isinstance(d, int) else 0 for d in s.dims]
-        for axis, n in zip(s.ragged, longest):
-            shape[axis] = n
-        padded = np.full([len(self), *shape], fill, self.dtype)
-        for i, sample in enumerate(self):
-            padded[(i, *(slice(n) for n in sample.shape))] = sample
-        return padded
+        outer = s.lengths.max(axis=0, initial=0).tolist()
+        if sizes is not None:
+            outer = self._padded_sizes(sizes, outer)
+        packed = np.full([len(self), *outer, *s.row_shape], fill, self.dtype)
+        inside = s.mask(outer)
+        packed.reshape(inside.size, *s.row_shape)[inside.reshape(-1)] = self.values
+        return packed.transpose([0, *(1 + np.argsort(s.packed_order))])
+
+    def _padded_sizes(self, sizes: Any, longest: list[int]) -> list[int]:
+        given = list(sizes) if isinstance(sizes, (tuple, list)) else [sizes] * len(longest)
+        if len(given) != len(longest):
+            raise StructureError(f"sizes={sizes!r} for {len(longest)} ragged axes")
+        for axis, size, n in zip(self.ragged, given, longest):
+            if size < n:
+                raise StructureError(f"a sample has {n} entries on axis {axis}, more than {size}")
+        return [int(n) for n in given]
 
     def astype(self, dtype: Any) -> NestedTensor:
         """The same structure with values of another dtype."""
@@ -542,11 +546,8 @@ def from_padded(
             columns.append(mask.any(axis=others).sum(axis=1))
         counts = np.stack(columns, axis=1) if columns else np.zeros((len(array), 0), int)
         counts = np.where((counts == 0).any(axis=1, keepdims=True), 0, counts)
-        full = NestedTensor(np.zeros((int(counts.prod(axis=1).sum()),)),
-                            Structure([-1 - k for k in range(len(axes))],
-                                      np.ascontiguousarray(counts, np.int64))).mask  # fmt: skip
-        inside = np.zeros_like(mask)
-        inside[tuple(slice(n) for n in full.shape)] = full
+        inside = Structure([-1 - k for k in range(len(axes))],
+                           np.ascontiguousarray(counts, np.int64)).mask(mask.shape[1:])  # fmt: skip
         wrong = np.nonzero((inside != mask).any(axis=tuple(range(1, mask.ndim))))[0]
         if len(wrong):
             raise StructureError(
@@ -570,7 +571,7 @@ def from_padded(
                 f"{limits[column]}"
             )
     structure = Structure(elements, np.ascontiguousarray(counts, np.int64))
-    samples = [a[tuple(slice(n) for n in structure.shape_of(i))] for i, a in enumerate(array)]
-    if not samples:
-        return NestedTensor(np.zeros((0, *structure.row_shape), array.dtype), structure)
-    return NestedTensor(from_list(samples, axes).values, structure)
+    inside = structure.mask([array.shape[1 + k] for k in axes])
+    packed = array.transpose([0, *(1 + k for k in structure.packed_order)])
+    rows = packed.reshape(inside.size, *structure.row_shape)
+    return NestedTensor(rows[inside.reshape(-1)], structure)

@@ -8,15 +8,16 @@ Indices do not wrap: a negative one is out of range in a compiled function.
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any, Sequence
 
 import numpy as np
 
-from . import _movement
+from . import _movement, _samples
 from ._dims import Dim
 from ._dtypes import as_dtype
 from ._eager import enable
-from ._errors import public
+from ._errors import DataError, public
 from ._tracer import Tracer, is_traced
 
 _NUMPY = """concatenate stack hstack vstack dstack column_stack append insert pad flip flipud fliplr
@@ -28,11 +29,30 @@ for _name in _NUMPY:
 # The array API's name.
 concat = np.concatenate
 
-__all__ = [*_NUMPY, "concat", "unstack", "flatten", "unflatten", "eye", "one_hot", "masked_fill"]
+__all__ = [*_NUMPY, "concat", "unstack", "flatten", "unflatten", "eye", "one_hot", "masked_fill",
+           "as_dim"]  # fmt: skip
 
 
 def _is_static(*sizes: Any) -> bool:
     return not any(isinstance(s, (Dim, Tracer)) for s in sizes)
+
+
+@public
+def as_dim(n: Any, at_most: Any) -> Any:
+    """An integer that the program computes, as a size: ``x[:nested.as_dim(n, at_most=x.shape[0])]``.
+
+    n: one integer for each sample, or one for the batch. at_most: an integer or a size; memory is
+    planned with it, and a number that is negative or larger is a DataError. On numbers: the
+    integer itself.
+    """
+    if isinstance(n, Tracer):
+        return _samples.as_dim(n, at_most)
+    if isinstance(n, Dim) or isinstance(at_most, Dim):
+        return n
+    size = operator.index(n)
+    if not 0 <= size <= at_most:
+        raise DataError(f"the size is {size}; it must be from 0 to {at_most}")
+    return size
 
 
 @public

@@ -321,7 +321,10 @@ class Program:
             record.struct_size = ctypes.sizeof(Result)
             record.data, record.row_capacity = buffers[k].ctypes.data, info.rows
             record.lengths = (I64 * max(len(lengths), 1))(*[n.ctypes.data_as(I64) for n in lengths])
-            keep.append(record.lengths)
+            record.path_lengths = (I64 * max(len(inner), 1))(
+                *[n.ctypes.data_as(I64) for n in inner]
+            )
+            keep += [record.lengths, record.path_lengths]
         status = RUNTIME.nested_run(plan, records, c_int64(len(args)), results,
                                     c_int64(len(self.results)), None)  # fmt: skip
         RUNTIME.nested_plan_release(plan)

@@ -2,7 +2,7 @@
 """Programs that move data: padding, concatenation, slices with a step."""
 
 import numpy as np
-from oracle_programs import case, other, rectangles, rows, together, weights
+from oracle_programs import case, normal, other, rectangles, rows, together, weights
 
 
 def pad(x, low, high, value=0):
@@ -279,3 +279,71 @@ case("reshape_dense", """func.func @f(%x: <N, 6>, %w: tensor<3x4xf32>) -> (<N, 2
   %y = ragged.linear %x, %a : <N, 6>, tensor<6x2xf32> -> <N, 2>
   %b = ragged.reshape %a : tensor<6x2xf32> -> tensor<12xf32>
   return %y, %b : <N, 2>, tensor<12xf32> }""", together(rows(6), weights(3, 4)), batch=True)  # fmt: skip
+
+
+# --- Other samples, and sizes from numbers ---------------------------------------------
+
+case("select_batch", """func.func @f(%x: <N, N, 3>, %y: <4, N; f64>, %c: <; i32>)
+    -> (<K, K, 3; f32; path = [C]>, <4, K; f64; path = [C]>, <3; f32; path = [C]>, <; i64; path = [C]>, <4; f64>) {
+  %k = ragged.map ins(%c : <; i32>) {
+  ^bb0(%a: i32):
+    %z = arith.constant 0 : i32
+    %g = arith.cmpi sgt, %a, %z : i32
+    ragged.yield %g : i1 } -> <; i1>
+  %u, %v = ragged.select_batch %k of %x, %y renames [N] to [K]
+      : <; i1>, <N, N, 3>, <4, N; f64> -> <K, K, 3; f32; path = [C]>, <4, K; f64; path = [C]>
+  %m = ragged.reduce mean %u dims [0, 1] : <K, K, 3; f32; path = [C]> -> <3; f32; path = [C]>
+  %n = ragged.extent <:K> : <; i64; path = [C]>
+  %s = ragged.reduce sum %y dims [1] : <4, N; f64> -> <4; f64>
+  return %u, %v, %m, %n, %s : <K, K, 3; f32; path = [C]>, <4, K; f64; path = [C]>, <3; f32; path = [C]>,
+      <; i64; path = [C]>, <4; f64> }""",
+     together(lambda rng, lengths: [normal(rng, n, n, 3) for n in lengths],
+              lambda rng, lengths: [normal(rng, 4, n, dtype="f8") for n in lengths],
+              lambda rng, lengths: [np.int32(rng.integers(-2, 3)) for _ in lengths]),
+     long=40, batch=True)  # fmt: skip
+
+case("repeat_batch", """func.func @f(%x: <N, M>, %b: <5; i1>, %c: <; i64>)
+    -> (<K, L; f32; path = [C]>, <5; i1; path = [C]>, <5; f64>) {
+  %u, %v = ragged.repeat_batch %c at_most 3 of %x, %b renames [N, M] to [K, L]
+      : <; i64>, <N, M>, <5; i1> -> <K, L; f32; path = [C]>, <5; i1; path = [C]>
+  %n = ragged.map ins(%u : <K, L; f32; path = [C]>) {
+  ^bb0(%a: f32):
+    %m = arith.negf %a : f32
+    ragged.yield %m : f32 } -> <K, L; f32; path = [C]>
+  %w = ragged.map ins(%b : <5; i1>) {
+  ^bb0(%a: i1):
+    %f = arith.uitofp %a : i1 to f64
+    ragged.yield %f : f64 } -> <5; f64>
+  return %n, %v, %w : <K, L; f32; path = [C]>, <5; i1; path = [C]>, <5; f64> }""",
+     together(rectangles(), lambda rng, lengths: [rng.random(5) < 0.5 for _ in lengths],
+              lambda rng, lengths: [np.int64(rng.integers(0, 4)) for _ in lengths]),
+     batch=True)  # fmt: skip
+
+case("reorder_batch", """func.func @f(%x: <N, 6; f16>, %y: <3; ui8>) -> (<K, 6; f16>, <3; ui8>, <L, 6; f16; path = [C]>) {
+  %i = ragged.iota dim 0 : tensor<1xi64>
+  %b = ragged.broadcast %i dims [0] : tensor<1xi64> -> <1; i64>
+  %f = ragged.reduce sum %b dims [0] : <1; i64> -> <; i64>
+  %u, %v = ragged.select_batch %f of %x, %y renames [N] to [K] : <; i64>, <N, 6; f16>, <3; ui8> -> <K, 6; f16>, <3; ui8>
+  %l = arith.constant dense<> : tensor<0xi64>
+  %w = ragged.select_batch %l of %u renames [K] to [L] : tensor<0xi64>, <K, 6; f16> -> <L, 6; f16; path = [C]>
+  return %u, %v, %w : <K, 6; f16>, <3; ui8>, <L, 6; f16; path = [C]> }""",
+     together(rows(6, dtype="f2"), lambda rng, lengths: [rng.integers(0, 255, 3, np.uint8) for _ in lengths]),
+     batch=True)  # fmt: skip
+
+
+case("bind_size", """func.func @f(%x: <N, 3>, %c: <; i64>) -> (<K, 3>, <3>, <P, 3>, <; i64>) {
+  %e = ragged.extent <:N> : <; i64>
+  %n = ragged.map ins(%c, %e : <; i64>, <; i64>) {
+  ^bb0(%a: i64, %b: i64):
+    %m = arith.minsi %a, %b : i64
+    ragged.yield %m : i64 } -> <; i64>
+  %p = ragged.bind_size %n at_most <:N> : <; i64> -> !ragged.partition<[K]>
+  %y = ragged.slice %x dim 0 start <:0> size <:K> : <N, 3> -> <K, 3>
+  %s = ragged.reduce sum %y dims [0] : <K, 3> -> <3>
+  %l = ragged.reduce max %e dims [] batch : <; i64> -> tensor<i64>
+  %q = ragged.bind_size %l at_most <:N> : tensor<i64> -> !ragged.partition<[P]>
+  %z = ragged.pad %x low [0, 0] high [P - N, 0] value 2.0 : f32 : <N, 3> -> <P, 3>
+  %k = ragged.extent <:K> : <; i64>
+  return %y, %s, %z, %k : <K, 3>, <3>, <P, 3>, <; i64> }""",
+     together(rows(3), lambda rng, lengths: [np.int64(rng.integers(0, 40)) for _ in lengths]),
+     batch=True)  # fmt: skip

@@ -79,8 +79,17 @@ Value LoopKernel::getFirst(OpBuilder &b, Location at,
   IndexBuilder ib(b, at);
   if (!operand.firstRows)
     return ib.constant(0);
-  sample = signature.getParent(b, at, units.path, operand.type.path, sample);
-  return ib.mul(ib.load(operand.firstRows, sample),
+  return getFirstOf(
+      b, at, operand,
+      signature.getParent(b, at, units.path, operand.type.path, sample));
+}
+
+Value LoopKernel::getFirstOf(OpBuilder &b, Location at,
+                             const LoopOperand &operand, Value instance) {
+  IndexBuilder ib(b, at);
+  if (!operand.firstRows)
+    return ib.constant(0);
+  return ib.mul(ib.load(operand.firstRows, instance),
                 ib.constant(operand.rowElements));
 }
 

@@ -78,6 +78,9 @@ public:
   /// First element of a sample of the units' path.
   mlir::Value getFirst(mlir::OpBuilder &b, mlir::Location loc,
                        const LoopOperand &operand, mlir::Value sample);
+  /// First element of an instance of the operand's own path.
+  mlir::Value getFirstOf(mlir::OpBuilder &b, mlir::Location loc,
+                         const LoopOperand &operand, mlir::Value instance);
   /// An extent over the path of the units, in a sample.
   mlir::Value evaluate(mlir::OpBuilder &b, mlir::Location loc,
                        ExtentAttr extent, mlir::Value sample) {
@@ -137,6 +140,11 @@ public:
   void bindSymbols(mlir::Value counts, ExtentAttr upper) {
     schedule.bindSymbol(op, counts, upper);
   }
+  /// Binds one symbol.
+  void bindSymbol(mlir::StringAttr name, llvm::ArrayRef<mlir::StringAttr> path,
+                  ExtentAttr upper, mlir::Value counts) {
+    schedule.bindSymbol(op->getLoc(), name, path, upper, counts);
+  }
   /// A temporary with a row of `type` for each chunk of so many rows.
   mlir::Value createPartials(const LogicalType &type, const TableKey &rows,
                              int64_t chunk);
@@ -159,6 +167,7 @@ private:
 
 /// The external models, a file per family of ops.
 void registerSelectKernels(mlir::MLIRContext *context);
+void registerBatchKernels(mlir::MLIRContext *context);
 void registerScanKernels(mlir::MLIRContext *context);
 void registerContractKernels(mlir::MLIRContext *context);
 void registerAttentionKernels(mlir::MLIRContext *context);

@@ -33,6 +33,7 @@ struct RaggedKernelsToStructure
     RaggedKernelsToStructureBase::getDependentDialects(registry);
     registry.addExtension(+[](MLIRContext *context, RaggedDialect *) {
       registerSelectKernels(context);
+      registerBatchKernels(context);
       registerScanKernels(context);
       registerContractKernels(context);
       registerAttentionKernels(context);

@@ -29,6 +29,9 @@ Value ScheduleBuilder::getTable(const TableKey &key) {
   for (auto &[known, value] : tables)
     if (known == key)
       return value;
+  std::optional<int64_t> bound;
+  if (std::optional<TableKey> boundKey = getBound(key))
+    bound = getTableNumber(getTable(*boundKey));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(&schedule.getBody().front());
   bool splits = key.kind == TableKind::RowSplits;
@@ -38,8 +41,45 @@ Value ScheduleBuilder::getTable(const TableKey &key) {
       makePathAttr(context, key.path),
       splits ? makeExtentsAttr(context, key.extents) : ArrayAttr(),
       splits ? b.getI64IntegerAttr(key.level) : IntegerAttr());
+  if (bound)
+    value.getDefiningOp()->setAttr(kTableBoundAttr,
+                                   b.getI64IntegerAttr(*bound));
   tables.push_back({key, value});
   return value;
+}
+
+int64_t ScheduleBuilder::getTableNumber(Value table) {
+  auto ops = schedule.getOps<TableOp>();
+  auto isTable = [&](TableOp op) { return op.getResult() == table; };
+  return std::distance(ops.begin(), llvm::find_if(ops, isTable));
+}
+
+void ScheduleBuilder::addSelection(const BatchMove &move) {
+  selections.push_back(move);
+}
+
+std::optional<TableKey> ScheduleBuilder::getBound(const TableKey &key) const {
+  if (key.kind != TableKind::Offsets)
+    return std::nullopt;
+  auto move = llvm::find_if(selections, [&](const BatchMove &move) {
+    return key.path == move.resultPath;
+  });
+  // An index may choose a long sample as often as it likes.
+  if (move == selections.end() || (move->kind != BatchMove::Kind::Mask &&
+                                   move->kind != BatchMove::Kind::Counts))
+    return std::nullopt;
+  bool isKnown = true;
+  ExtentAttr source = extent::substitute(key.extent, [&](StringAttr name) {
+    for (auto [from, to] : llvm::zip_equal(move->from, move->to))
+      if (to.getName() == name)
+        return from;
+    isKnown = false;
+    return ExtentAttr();
+  });
+  ExtentAttr most = source ? extent::mul(source, move->atMost) : ExtentAttr();
+  if (!isKnown || !most)
+    return std::nullopt;
+  return TableKey::makeOffsets(most, move->sourcePath);
 }
 
 std::optional<int64_t> ScheduleBuilder::getArgument(Value value) const {
@@ -203,8 +243,55 @@ LogicalResult ScheduleBuilder::addBatchKernel(KernelOp kernel) {
 void ScheduleBuilder::bindSymbol(Operation *op, Value counts,
                                  ExtentAttr upper) {
   for (const SymbolBinding &binding : getSymbolsBoundBy(op))
-    BindOp::create(b, op->getLoc(), binding.name,
-                   makePathAttr(context, binding.path), upper, counts);
+    bindSymbol(op->getLoc(), binding.name, binding.path, upper, counts);
+}
+
+void ScheduleBuilder::bindSymbol(Location loc, StringAttr name,
+                                 ArrayRef<StringAttr> path, ExtentAttr upper,
+                                 Value counts) {
+  BindOp::create(b, loc, name, makePathAttr(context, path), upper, counts);
+  unbound.erase(name);
+  addReadyChecks();
+}
+
+void ScheduleBuilder::splitChecks() {
+  SymbolBindings bindings(func);
+  for (const SymbolBinding &binding : bindings.getBindings())
+    if (binding.isFromData())
+      unbound.insert(binding.name);
+  if (auto known = func->getAttrOfType<ArrayAttr>(kChecksAttr))
+    for (auto check : known.getAsRange<DictionaryAttr>())
+      (isUnbound(check) ? deferredChecks : entryChecks).push_back(check);
+}
+
+bool ScheduleBuilder::isUnbound(DictionaryAttr check) const {
+  llvm::SmallSetVector<StringAttr, 4> names;
+  for (const char *side : {"lhs", "rhs"})
+    check.getAs<ExtentAttr>(side).getSymbols(names);
+  names.insert_range(toPath(check.getAs<ArrayAttr>("path")));
+  return llvm::any_of(names,
+                      [&](StringAttr name) { return unbound.contains(name); });
+}
+
+void ScheduleBuilder::addReadyChecks() {
+  llvm::erase_if(deferredChecks, [&](DictionaryAttr check) {
+    if (isUnbound(check))
+      return false;
+    bool isEqual = check.getAs<StringAttr>("op").getValue() == "==";
+    CheckOp::create(
+        b, func.getLoc(), isEqual ? CheckKind::EQ : CheckKind::LE,
+        check.getAs<ExtentAttr>("lhs"), check.getAs<ExtentAttr>("rhs"),
+        check.getAs<ArrayAttr>("path"), check.getAs<StringAttr>("what"),
+        check.getAs<StringAttr>("where"), ArrayAttr());
+    return true;
+  });
+}
+
+/// Numbers in memory already: they are lengths from here on.
+void ScheduleBuilder::addBindSize(BindSizeOp op) {
+  Value size = op.getSize();
+  Value packed = getArgument(size) ? createPackedCopy(size) : buffers[size];
+  bindSymbol(op, packed, op.getAtMost());
 }
 
 LogicalResult ScheduleBuilder::addLoopKernels(LoopKernelOpInterface op) {
@@ -346,6 +433,10 @@ LogicalResult ScheduleBuilder::addStep(Operation *op) {
     return addLoopKernels(loops);
   if (auto nest = dyn_cast<NestOp>(op))
     return addNest(nest);
+  if (auto size = dyn_cast<BindSizeOp>(op)) {
+    addBindSize(size);
+    return success();
+  }
   if (isa<UnnestOp, ReshapeOp>(op)) {
     // The same memory, but an argument may have gaps between samples.
     Value from = op->getOperand(0);
@@ -408,6 +499,7 @@ LogicalResult ScheduleBuilder::addStep(Operation *op) {
 }
 
 LogicalResult ScheduleBuilder::run() {
+  splitChecks();
   for (BlockArgument arg : func.getArguments()) {
     if (isa<PartitionType>(arg.getType())) // Structure alone: nothing to read.
       continue;
@@ -474,20 +566,22 @@ static void addTypeFields(Builder &b, Type type, NamedAttrList &fields) {
   fields.set("dtype", b.getStringAttr(getDtypeName(dense.getElementType())));
 }
 
-/// Rows of a result that is structure or values as a dense tensor; null for
+/// Rows of a result where its type does not say them, or not as well; null for
 /// others.
 DictionaryAttr ScheduleBuilder::getResultRows(Value value) {
   NamedAttrList fields;
   auto setTotal = [&](ExtentAttr extent, ArrayRef<StringAttr> path) {
     Value table = getTable(TableKey::makeOffsets(extent, path));
-    auto ops = schedule.getOps<TableOp>();
-    auto isTable = [&](TableOp op) { return op.getResult() == table; };
-    int64_t number = std::distance(ops.begin(), llvm::find_if(ops, isTable));
-    fields.set("total", b.getI64IntegerAttr(number));
+    fields.set("total", b.getI64IntegerAttr(getTableNumber(table)));
   };
   Operation *op = value.getDefiningOp();
   if (auto [rows, path] = getDenseRows(value); rows) {
     setTotal(rows, path);
+  } else if (std::optional<LogicalType> type = LogicalType::get(value);
+             type && getBound(TableKey::makeOffsets(type->getRowExtent(),
+                                                    type->path))) {
+    // Over chosen samples: fewer than as many of the longest.
+    setTotal(type->getRowExtent(), type->path);
   } else if (isa_and_present<LengthsOp, OffsetsOp>(op)) {
     auto type = cast<PartitionType>(op->getOperand(0).getType());
     fields.set("instances", getStrings(b, type.getPath()));
@@ -570,14 +664,13 @@ DictionaryAttr ScheduleBuilder::buildSignature() {
     results.push_back(fields.getDictionary(context));
   }
   SmallVector<Attribute> checks;
-  if (auto known = func->getAttrOfType<ArrayAttr>(kChecksAttr))
-    for (auto check : known.getAsRange<DictionaryAttr>()) {
-      NamedAttrList fields(check);
-      for (const char *side : {"lhs", "rhs"})
-        fields.set(side,
-                   b.getStringAttr(cast<ExtentAttr>(check.get(side)).str()));
-      checks.push_back(fields.getDictionary(context));
-    }
+  for (DictionaryAttr check : entryChecks) {
+    NamedAttrList fields(check);
+    for (const char *side : {"lhs", "rhs"})
+      fields.set(side,
+                 b.getStringAttr(cast<ExtentAttr>(check.get(side)).str()));
+    checks.push_back(fields.getDictionary(context));
+  }
   return b.getDictionaryAttr({named("symbols", b.getArrayAttr(symbols)),
                               named("args", b.getArrayAttr(args)),
                               named("results", b.getArrayAttr(results)),

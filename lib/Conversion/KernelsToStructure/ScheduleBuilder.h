@@ -10,7 +10,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "nested/Dialect/Ragged/IR/Ragged.h"
+#include "nested/Dialect/Ragged/IR/RaggedBatch.h"
 
 namespace nested::ragged {
 
@@ -67,6 +67,13 @@ public:
   void assignBuffer(mlir::Value value);
   /// Binds the symbols that are fresh in the results of an op.
   void bindSymbol(mlir::Operation *op, mlir::Value counts, ExtentAttr upper);
+  /// Binds one symbol.
+  void bindSymbol(mlir::Location loc, mlir::StringAttr name,
+                  llvm::ArrayRef<mlir::StringAttr> path, ExtentAttr upper,
+                  mlir::Value counts);
+  /// From here on, rows over the results' path are known to be at most those of
+  /// the sources.
+  void addSelection(const BatchMove &move);
   /// Where functions of kernels are added.
   mlir::OpBuilder getModuleBuilder() { return mlir::OpBuilder(schedule); }
 
@@ -78,6 +85,15 @@ private:
   mlir::LogicalResult addBatchKernel(KernelOp kernel);
   mlir::LogicalResult addLoopKernels(LoopKernelOpInterface op);
   mlir::LogicalResult addNest(NestOp op);
+  void addBindSize(BindSizeOp op);
+  /// Checks that mention symbols from data are steps, once those are bound; the
+  /// others are done at entry.
+  void splitChecks();
+  bool isUnbound(mlir::DictionaryAttr check) const;
+  void addReadyChecks();
+  /// A table whose total bounds that of `key` before data say what it is.
+  std::optional<TableKey> getBound(const TableKey &key) const;
+  int64_t getTableNumber(mlir::Value table);
   mlir::LogicalResult addPack(PackOp op);
   mlir::LogicalResult addHostCall(mlir::Operation *op);
   /// Whose rows a dense tensor of dynamic shape has; null if that is unknown.
@@ -95,6 +111,10 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> buffers;
   /// Values that are arguments, or other names of their memory.
   llvm::DenseMap<mlir::Value, int64_t> arguments;
+  std::vector<BatchMove> selections;
+  /// Symbols from data that nothing has bound yet.
+  llvm::SmallDenseSet<mlir::StringAttr> unbound;
+  llvm::SmallVector<mlir::DictionaryAttr> entryChecks, deferredChecks;
   unsigned numLoopOps = 0;
 };
 

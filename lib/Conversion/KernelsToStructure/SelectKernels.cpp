@@ -34,7 +34,7 @@ forMask(OpBuilder &b, Location loc, LoopKernel &kernel, const LoopOperand &mask,
   Value first = kernel.getFirst(b, loc, mask, sample);
   auto rows = scf::ForOp::create(
       b, loc, ib.constant(0),
-      kernel.evaluate(b, loc, mask.type.getRowExtent(), sample), ib.constant(1),
+      kernel.evaluate(b, loc, mask.type.extents[0], sample), ib.constant(1),
       ValueRange{start},
       [&](OpBuilder &inner, Location l, Value row, ValueRange carried) {
         Value at = IndexBuilder(inner, l).add(first, row);
@@ -44,12 +44,12 @@ forMask(OpBuilder &b, Location loc, LoopKernel &kernel, const LoopOperand &mask,
   return rows.getResult(0);
 }
 
-/// Copies one row, element by element.
+/// Copies one row of the result, element by element.
 static void copyRow(OpBuilder &b, Location loc, const LoopOperand &from,
                     Value fromFirst, const LoopOperand &to, Value toFirst) {
   IndexBuilder ib(b, loc);
   scf::ForOp::create(
-      b, loc, ib.constant(0), ib.constant(from.rowElements), ib.constant(1),
+      b, loc, ib.constant(0), ib.constant(to.rowElements), ib.constant(1),
       ValueRange{}, [&](OpBuilder &copy, Location l, Value i, ValueRange) {
         IndexBuilder cb(copy, l);
         Value value =
@@ -86,7 +86,7 @@ struct MaskedSelectKernels
       });
       return LoopCost{1, LoopKernel::countBytes(mask)};
     });
-    builder.bindSymbols(counts, maskType.getRowExtent());
+    builder.bindSymbols(counts, maskType.extents[0]);
     builder.createResults();
 
     builder.addKernel("", samples, [&](LoopKernel &kernel) {
@@ -100,7 +100,7 @@ struct MaskedSelectKernels
             [&](OpBuilder &inner, Location l, Value row, Value set,
                 Value dest) {
               IndexBuilder rb(inner, l);
-              Value elements = rb.constant(from.rowElements);
+              Value elements = rb.constant(to.rowElements);
               scf::IfOp::create(
                   inner, l, set, [&](OpBuilder &then, Location at) {
                     IndexBuilder tb(then, at);

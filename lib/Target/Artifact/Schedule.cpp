@@ -14,6 +14,7 @@
 #include "Schedule.h"
 
 #include "nested/Conversion/LoopsToLLVM/Passes.h"
+#include "nested/Dialect/Ragged/IR/RaggedBatch.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/DenseMap.h"
@@ -135,6 +136,8 @@ LogicalResult ScheduleExporter::addTable(TableOp op) {
     table["extents"] = toJson(extents);
   if (op.getLevel())
     table["level"] = static_cast<int64_t>(*op.getLevel());
+  if (auto bound = op->getAttrOfType<IntegerAttr>(kTableBoundAttr))
+    table["bound"] = bound.getInt();
   tables.push_back(std::move(table));
   return success();
 }

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "nested/Dialect/Ragged/IR/Differentiation.h"
+#include "nested/Dialect/Ragged/IR/RaggedBatch.h"
 #include "nested/Dialect/Ragged/IR/RaggedProducts.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -39,6 +40,10 @@ void RaggedDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "nested/Dialect/Ragged/IR/RaggedProductOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "nested/Dialect/Ragged/IR/RaggedBatchOps.cpp.inc"
       >();
   // Regions of ragged ops are made of them.
   attachScalarAdjoints(*getContext());

@@ -361,8 +361,12 @@ static LogicalResult verifyFresh(Operation *op, const LogicalType &source,
 LogicalResult MaskedSelectOp::verify() {
   LogicalType source = LogicalType::of(getSource()),
               result = LogicalType::of(getResult());
-  if (source.getRaggedDims() != SmallVector<int64_t>{0})
-    return emitExpected(*this, "a source whose dim 0 is its one ragged dim",
+  SmallVector<int64_t> ragged = source.getRaggedDims();
+  if (source.getRank() == 0 || source.order[0] != 0 ||
+      (!ragged.empty() && ragged != SmallVector<int64_t>{0}))
+    return emitExpected(*this,
+                        "a source whose dim 0 is stored first and the only one "
+                        "that may be ragged",
                         formatExtents(source.extents));
   // R1: the mask says of each index of dim 0 whether it stays.
   if (failed(verifyType(*this, "mask",

@@ -8,6 +8,7 @@
 #include "nested/Dialect/Ragged/IR/SymbolBindings.h"
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/Dominance.h"
+#include "nested/Dialect/Ragged/IR/RaggedBatch.h"
 
 using namespace mlir;
 using namespace nested::ragged;
@@ -58,15 +59,17 @@ static SmallVector<SymbolBinding> getSymbolsOf(BlockArgument argument) {
   return bindings;
 }
 
-/// The symbol at a dim of the result, if it is one and not in the source.
+/// The symbol at a dim of the result, if it is one and not in the source (which
+/// may be null).
 static void bindDim(Value result, int64_t dim, Type source, ExtentAttr upper,
                     SmallVectorImpl<SymbolBinding> &bindings) {
   ArrayRef<ExtentAttr> extents = getTuple(result.getType());
   if (dim >= int64_t(extents.size()) || !extents[dim].isSymbol())
     return;
   llvm::SmallSetVector<StringAttr, 4> known;
-  for (ExtentAttr extent : getTuple(source))
-    extent.getSymbols(known);
+  if (source)
+    for (ExtentAttr extent : getTuple(source))
+      extent.getSymbols(known);
   if (known.contains(extents[dim].getName()))
     return;
   SymbolBinding binding;
@@ -79,8 +82,37 @@ static void bindDim(Value result, int64_t dim, Type source, ExtentAttr upper,
   bindings.push_back(binding);
 }
 
+/// The batch that the results are over, and the lengths of its members.
+static void bindMembers(const BatchMove &move,
+                        SmallVectorImpl<SymbolBinding> &bindings) {
+  if (move.bindsBatch()) {
+    SymbolBinding binding;
+    binding.name = move.resultPath.back();
+    binding.value = move.results[0];
+    binding.path.append(move.getParentPath().begin(),
+                        move.getParentPath().end());
+    binding.upperBound = move.getUpperBound();
+    bindings.push_back(binding);
+  }
+  for (auto [from, to] : llvm::zip(move.from, move.to)) {
+    if (!to.isSymbol())
+      continue;
+    SymbolBinding binding;
+    binding.name = to.getName();
+    binding.value = move.results[0];
+    binding.dim = 0;
+    binding.path = move.resultPath;
+    binding.upperBound = from;
+    bindings.push_back(binding);
+  }
+}
+
 SmallVector<SymbolBinding> nested::ragged::getSymbolsBoundBy(Operation *op) {
   SmallVector<SymbolBinding> bindings;
+  if (std::optional<BatchMove> move = BatchMove::get(op)) {
+    bindMembers(*move, bindings);
+    return bindings;
+  }
   // May run on ops that are not verified yet: nothing is taken for granted.
   if (op->getNumResults() != 1 || op->getNumOperands() == 0)
     return bindings;
@@ -89,7 +121,13 @@ SmallVector<SymbolBinding> nested::ragged::getSymbolsBoundBy(Operation *op) {
   ArrayRef<ExtentAttr> sourceExtents = getTuple(source);
   ExtentAttr upper = sourceExtents.empty() ? ExtentAttr() : sourceExtents[0];
 
-  if (isa<MaskedSelectOp, NestOp>(op)) {
+  if (auto size = dyn_cast<BindSizeOp>(op)) {
+    bindDim(result, 0, {}, size.getAtMost(), bindings);
+    // Of a dense number there is one for all samples.
+    for (SymbolBinding &binding : bindings)
+      binding.path.assign(getTypePath(source).begin(),
+                          getTypePath(source).end());
+  } else if (isa<MaskedSelectOp, NestOp>(op)) {
     bindDim(result, 0, source, upper, bindings);
   } else if (isa<WithLengthsOp>(op)) {
     for (int64_t dim = 0, e = getTuple(result.getType()).size(); dim < e; ++dim)
@@ -260,7 +298,9 @@ private:
 
   LogicalResult checkType(Type type, Operation *op, Location loc) {
     ArrayRef<StringAttr> path = getTypePath(type);
-    for (size_t i = 1; i < path.size(); ++i)
+    // A batch that nothing binds is one of the arguments, or the default one.
+    for (size_t i = path.empty() || bindings.lookup(path[0]) ? 0 : 1;
+         i < path.size(); ++i)
       if (failed(checkName(path[i], path.take_front(i), op, loc)))
         return failure();
     for (ExtentAttr extent : getTuple(type))
@@ -276,16 +316,30 @@ private:
 };
 } // namespace
 
+static LogicalResult emitBoundAlready(const SymbolBinding &second,
+                                      Value first) {
+  InFlightDiagnostic diagnostic =
+      emitError(second.value.getLoc(), "expected a fresh symbol, but got '");
+  diagnostic << second.name.getValue() << "', which is bound already";
+  diagnostic.attachNote(first.getLoc())
+      << "symbol '" << second.name.getValue() << "' is bound here";
+  return diagnostic;
+}
+
 LogicalResult nested::ragged::verifySymbols(FunctionOpInterface func) {
   SymbolBindings bindings(func);
   if (!bindings.duplicates.empty()) {
     const SymbolBinding &second = bindings.duplicates.front();
-    InFlightDiagnostic diagnostic =
-        emitError(second.value.getLoc(), "expected a fresh symbol, but got '");
-    diagnostic << second.name.getValue() << "', which is bound already";
-    diagnostic.attachNote(bindings.lookup(second.name)->value.getLoc())
-        << "symbol '" << second.name.getValue() << "' is bound here";
-    return diagnostic;
+    return emitBoundAlready(second, bindings.lookup(second.name)->value);
   }
+  // Nothing binds the batches of arguments, but they are taken.
+  if (Region *body = func.getCallableRegion(); body && !body->empty())
+    for (BlockArgument argument : body->getArguments()) {
+      ArrayRef<StringAttr> path = getTypePath(argument.getType());
+      if (path.empty())
+        continue;
+      if (const SymbolBinding *binding = bindings.lookup(path[0]))
+        return emitBoundAlready(*binding, argument);
+    }
   return SymbolVerifier(func, bindings).run();
 }

@@ -224,6 +224,8 @@ private:
   /// The step that makes a value: -1 for arguments and constants; of a virtual
   /// op the latest of what it loads.
   int getStep(Value value);
+  /// The last step that binds a symbol from data which `op` mentions, or -1.
+  int getBindingStep(Operation *op) const;
   LogicalResult place(GenericOp op);
   bool placeAsFinalizer(const GenericPlan &plan);
   /// Why the generic cannot be part of step `step`; empty if it can.
@@ -233,8 +235,32 @@ private:
   bool fuse;
   std::vector<StepPlan> steps;
   DenseMap<Operation *, int> stepOf;
+  /// Symbols from data, by the step that binds them.
+  DenseMap<StringAttr, int> boundAt;
 };
 } // namespace
+
+int Planner::getBindingStep(Operation *op) const {
+  if (boundAt.empty())
+    return -1;
+  int step = -1;
+  auto mention = [&](StringAttr name) {
+    if (auto it = boundAt.find(name); it != boundAt.end())
+      step = std::max(step, it->second);
+  };
+  auto mentionAll = [&](ExtentAttr extent) {
+    llvm::SmallSetVector<StringAttr, 4> names;
+    extent.getSymbols(names);
+    llvm::for_each(names, mention);
+  };
+  op->getAttrDictionary().walk(mentionAll);
+  for (Type type : op->getResultTypes()) {
+    type.walk(mentionAll);
+    if (auto tensor = dyn_cast<RaggedTensorType>(type))
+      llvm::for_each(tensor.getPath(), mention);
+  }
+  return step;
+}
 
 int Planner::getStep(Value value) {
   Operation *op = value.getDefiningOp();
@@ -242,7 +268,7 @@ int Planner::getStep(Value value) {
     return -1;
   if (auto it = stepOf.find(op); it != stepOf.end())
     return it->second;
-  int step = -1;
+  int step = getBindingStep(op);
   for (Value operand : op->getOperands())
     step = std::max(step, getStep(operand));
   return step;
@@ -328,6 +354,13 @@ bool Planner::placeAsFinalizer(const GenericPlan &plan) {
   }
   if (!fold || fold->getNumResults() != 1)
     return false;
+  // An extent may be from data that the fold comes before.
+  int bound = getBindingStep(op);
+  for (Value value : op.getInputs())
+    if (Operation *extent = value.getDefiningOp<ExtentOp>())
+      bound = std::max(bound, getBindingStep(extent));
+  if (bound > step)
+    return false;
   KernelPlan &kernel = steps[step].kernel;
   // Extents per sample belong to folds of samples, totals to folds of the
   // batch.
@@ -354,7 +387,7 @@ LogicalResult Planner::place(GenericOp op) {
     return failure();
   if (placeAsFinalizer(*plan))
     return success();
-  int earliest = -1;
+  int earliest = getBindingStep(op);
   for (Value operand : op->getOperands())
     earliest = std::max(earliest, getStep(operand));
   std::string why = "nothing before it";
@@ -405,6 +438,8 @@ FailureOr<std::vector<StepPlan>> Planner::run() {
         return failure();
       continue;
     }
+    for (const SymbolBinding &binding : getSymbolsBoundBy(op))
+      boundAt[binding.name] = steps.size();
     StepPlan step;
     step.hostOp = op;
     stepOf[op] = steps.size();

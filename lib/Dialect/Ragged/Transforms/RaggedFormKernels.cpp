@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "nested/Dialect/Ragged/IR/RaggedBatch.h"
 #include "nested/Dialect/Ragged/Transforms/Passes.h"
 
 namespace nested::ragged {
@@ -74,9 +75,9 @@ void RaggedFormKernels::materializeLoads(IRRewriter &rewriter) {
       if (isa<GenericOp>(op) && !isReadOutside(op, operand))
         continue;
       Operation *producer = operand.get().getDefiningOp();
-      bool constant =
-          producer && producer->hasTrait<OpTrait::ConstantLike>() &&
-          isa<func::ReturnOp, ReshapeOp, IndexedLoadOpInterface>(op);
+      bool constant = producer && producer->hasTrait<OpTrait::ConstantLike>() &&
+                      isa<func::ReturnOp, ReshapeOp, IndexedLoadOpInterface,
+                          SelectBatchOp, RepeatBatchOp, BindSizeOp>(op);
       // Other dims of the same memory: kernels read them, and so do these.
       bool isView =
           isa_and_present<ReshapeOp>(producer) &&

@@ -75,6 +75,18 @@ LogicalResult RaggedInlineCalls::inlineCall(CallOp call, SymbolTable &symbols) {
             Attribute(extent::substitute(extent, replacement)),
             WalkResult::skip());
       });
+  // Paths are made of symbols, too.
+  NamedAttrList names(given);
+  for (auto &[name, to] : renamed)
+    names.set(name, extent::symbol(to));
+  DictionaryAttr substitution = names.getDictionary(&getContext());
+  replacer.addReplacement(
+      [&](Type type) -> std::optional<std::pair<Type, WalkResult>> {
+        if (!isa<RaggedTensorType, PartitionType>(type))
+          return std::nullopt;
+        return std::make_pair(substituteSymbols(type, substitution),
+                              WalkResult::skip());
+      });
 
   OpBuilder builder(call);
   IRMapping mapping;

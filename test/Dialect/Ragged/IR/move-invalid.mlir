@@ -103,7 +103,7 @@ func.func @gather_result(%t: tensor<3x8xf32>, %i: !ragged.tensor<[N], i64>) {
 // -----
 
 func.func @masked_select_source(%x: !ragged.tensor<[N, N], f32>, %m: !ragged.tensor<[N], i1>) {
-  // expected-error @below {{expected a source whose dim 0 is its one ragged dim, but got [N, N]}}
+  // expected-error @below {{expected a source whose dim 0 is stored first and the only one that may be ragged, but got [N, N]}}
   %y = ragged.masked_select %x, %m : !ragged.tensor<[N, N], f32>, !ragged.tensor<[N], i1> -> !ragged.tensor<[K, N], f32>
   return
 }

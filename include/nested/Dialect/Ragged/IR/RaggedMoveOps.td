@@ -171,7 +171,7 @@ def Ragged_ReshapeOp : Ragged_PureOp<"reshape", [DeclareOpInterfaceMethods<SizeC
 def Ragged_MaskedSelectOp : Ragged_BindingOp<"masked_select"> {
   let summary = "keeps the indices of one ragged dim where a mask holds; a symbol from data";
   let description = [{
-    Dim 0 of `source` is ragged and the only ragged dim; the mask has that dim alone. The result's dim 0 is a
+    Dim 0 of `source` is stored first and the only dim that may be ragged; the mask has that dim alone. The result's dim 0 is a
     *fresh* symbol, bound by this op: the number of true entries of each sample, at most the
     source's extent. Order is kept.
 

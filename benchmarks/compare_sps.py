@@ -71,6 +71,8 @@ def show(records, rows):
                      peak_mb=r["peak_mb"], ratio_best_peer=best / r["median_ms"],
                      gflops=r["gflops"])  # fmt: skip
         missing = {n: r.get("error", "no result") for n, r in members.items() if n not in timed}
+        if mode == "train":
+            missing.pop("ours_singles", None)  # Forward only.
         for name, why in missing.items():
             print(f"{layout}, {mode}, {regime}, {name}: {why}")
         if "ours" not in timed:

@@ -393,6 +393,13 @@ def apply(ufunc: Any, inputs: Sequence[Any], operator: bool = False) -> Tracer:
                 trace, symbol, [operand], [ufunc_dtype[0]], ufunc_dtype[-1],
                 lambda b, x: cheap(b, ufunc_dtype[0], x)), weak if operator else None)  # fmt: skip
     dtypes, operands, weak = resolve(ufunc, trace, inputs)
+    if name == "power" and is_int(dtypes[-1]):
+        exponent = operands[1]
+        if isinstance(exponent, Scalar) and exponent.value < 0:
+            raise at_user(TraceError(  # As NumPy. R11 is for exponents that are computed.
+                f"integers to the negative integer power {exponent.value} are not integers; use "
+                f"x ** {float(exponent.value)}"
+            ))  # fmt: skip
     body = _ufuncs.BODIES[name]
     value = _emit.elementwise(trace, symbol, operands, dtypes[:-1], dtypes[-1],
                               lambda b, *scalars: body(b, dtypes[0], *scalars))  # fmt: skip

@@ -245,7 +245,12 @@ def _floor_divide(b: Body, dtype: np.dtype, x: str, y: str) -> str:
 
 @body("power", "float_power")
 def _power(b: Body, dtype: np.dtype, x: str, y: str) -> str:
-    return b.binary("math.powf" if is_float(dtype) else "math.ipowi", x, y, dtype)
+    if not is_unsigned(dtype):
+        return b.binary("math.powf" if is_float(dtype) else "math.ipowi", x, y, dtype)
+    # An exponent has a sign for math.ipowi; the low bits are those of the wider number.
+    wide = np.dtype(f"i{2 * dtype.itemsize}")
+    x, y = b.convert(x, dtype, wide), b.convert(y, dtype, wide)
+    return b.convert(b.binary("math.ipowi", x, y, wide), wide, dtype)
 
 
 @body("rsqrt")

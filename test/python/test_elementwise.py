@@ -294,3 +294,40 @@ def test_what_is_not_supported():
         nested.jit(lambda v: v & v)(x)
     with raises(nested.TraceError, "the elements to look for must be known while tracing"):
         nested.jit(lambda v: np.isin(v, v))(x)
+
+
+# --- Integer powers ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1"])
+@pytest.mark.parametrize("shape", [(), (67,)], ids=str)
+def test_integer_powers(dtype, shape):
+    """As NumPy, which wraps; exponents up to the largest of the dtype, rows of all widths, pairs, folds."""
+    rng = np.random.default_rng(12)
+    low, top = (0, 256) if dtype == "u1" else (-9, 9)
+    bases = [rng.integers(low, 10, (n, *shape)).astype(dtype) for n in (3, 0, 50)]
+    powers = [rng.integers(0, top, (n, *shape)).astype(dtype) for n in (3, 0, 50)]
+    x, y = (nested.from_list(a, dims=("N", *shape)) for a in (bases, powers))
+    functions = [
+        lambda x, y: x**y, lambda x, y: 2**y, lambda x, y: x**7, lambda x, y: np.power(x, y).sum(axis=0),
+        lambda x, y: (x[:, None] ** y[None]).astype(np.int64).sum(axis=1),
+    ]  # fmt: skip
+    for function in functions:
+        got = nested.jit(function)(x, y)
+        for g, a, b in zip(got, bases, powers):
+            with np.errstate(all="ignore"):
+                want = function(a, b)
+            np.testing.assert_array_equal(g, want.astype(g.dtype))
+    np.testing.assert_array_equal((x**y).values, np.concatenate(bases) ** np.concatenate(powers))
+
+
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8"])
+def test_negative_integer_powers(dtype):
+    """R11: 0, but for 1 and -1; a number that is known at once is refused, as by NumPy."""
+    x = nested.from_list([np.array([2, 1, -1, -1, 0, 5], dtype)])
+    y = nested.from_list([np.array([-1, -2, -3, -2, -1, 2], dtype)])
+    assert nested.jit(lambda x, y: x**y)(x, y).values.tolist() == [0, 1, -1, 1, 0, 25]
+    for power in (-2, np.array(-2, dtype)):
+        with pytest.raises(nested.TraceError, match="negative integer power -2 are not integers"):
+            nested.jit(lambda x: x**power)(x)  # noqa: B023
+    np.testing.assert_allclose(nested.jit(lambda x: x**-2.0)(x).values[:2], [0.25, 1])

@@ -48,6 +48,14 @@ def test_over_the_batch(columns, dtype, tolerance):
         np.testing.assert_array_equal(*with_threads)
 
 
+def test_errors_do_not_grow_with_the_batch():
+    """Sums of 400,000 products of one sign: as good as blocks of a few hundred."""
+    f = nested.jit(lambda x, y: nested.batch.sum((x * x)[:, :, None] * (y * y)[:, None, :], axis=0))
+    x, y = batch_of((150_000, 250_000), 4, "f4"), batch_of((150_000, 250_000), 16, "f4", 1)
+    want = (x.values.astype("f8") ** 2).T @ (y.values.astype("f8") ** 2)
+    assert np.abs(f(x, y) / want - 1).max() < 2e-6
+
+
 @pytest.mark.parametrize("columns", [(3, 5), (8, 32)])
 def test_per_sample(columns):
     """Several samples end in one tile, others span many."""
@@ -61,6 +69,12 @@ def test_per_sample(columns):
         np.testing.assert_allclose(out[i], want, rtol=0, atol=2e-5 * max(1, np.abs(want).max()))
         alone = f(nested.from_list([a], dims=("N", k)), nested.from_list([b], dims=("N", m)))
         np.testing.assert_array_equal(out[i], alone[0])
+    before = nested.get_num_threads()
+    try:
+        nested.set_num_threads(1)
+        np.testing.assert_array_equal(f(x, y).values, out.values)
+    finally:
+        nested.set_num_threads(before)
 
 
 def test_not_a_number_stays_in_its_sample():

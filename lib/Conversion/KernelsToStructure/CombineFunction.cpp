@@ -17,6 +17,32 @@ using namespace mlir;
 using namespace nested;
 using namespace nested::ragged;
 
+/// Whether the region adds its two arguments.
+static bool isSum(Region &region) {
+  Operation *add =
+      region.front().getTerminator()->getOperand(0).getDefiningOp();
+  return isa_and_present<arith::AddFOp>(add) && &region.front().front() == add;
+}
+
+/// The regions of a sum in `element` that is kept in `wide`.
+static void widenSum(OpBuilder &b, Location loc, TileReduceOp reduce,
+                     TileFoldOp fold, Type wide, IRMapping mapping) {
+  OpBuilder::InsertionGuard guard(b);
+  Block *combine =
+      b.createBlock(&fold.getCombine(), {}, {wide, wide}, {loc, loc});
+  Value sum = arith::AddFOp::create(b, loc, combine->getArgument(0),
+                                    combine->getArgument(1));
+  YieldOp::create(b, loc, sum);
+  reduce.getFinalize().cloneInto(&fold.getFinalize(), mapping);
+  Block &finalize = fold.getFinalize().front();
+  BlockArgument folded = finalize.getArgument(0);
+  b.setInsertionPointToStart(&finalize);
+  auto narrow =
+      arith::TruncFOp::create(b, loc, folded.getType(), folded).getOperation();
+  folded.replaceAllUsesExcept(narrow->getResult(0), narrow);
+  folded.setType(wide);
+}
+
 /// One accumulator more, filled with the neutral element: the batch without
 /// rows has no chunk, and its result is `finalize(init)` all the same (R5).
 FailureOr<EmittedKernel> nested::ragged::emitCombineFunction(
@@ -30,20 +56,23 @@ FailureOr<EmittedKernel> nested::ragged::emitCombineFunction(
   auto resultType = cast<RankedTensorType>(reduce.getResult(0).getType());
   auto neutral = cast<TypedAttr>(reduce.getInit()[0]);
   Type element = neutral.getType();
+  // The sum of many chunks is as good as that of one.
+  OpBuilder b(outer.getContext());
+  bool widens = element.isF32() && isSum(reduce.getCombine());
+  Type wide = widens ? Type(b.getF64Type()) : element;
   ArrayRef<int64_t> shape = resultType.getShape();
   Value source = signature.addBuffer(partials, shape, element);
   Value dest = signature.addBuffer(output, shape, resultType.getElementType());
 
-  OpBuilder b(outer.getContext());
   b.setInsertionPointToEnd(signature.getBody());
   IndexBuilder ib(b, loc);
-  auto tensorType = RankedTensorType::get(shape, element);
-  auto fillWithNeutral = [&](ArrayRef<int64_t> sizes) {
-    Value empty = tensor::EmptyOp::create(b, loc, sizes, element);
-    Value constant = arith::ConstantOp::create(b, loc, neutral);
-    return linalg::FillOp::create(b, loc, constant, empty).getResult(0);
-  };
-  Value init = fillWithNeutral(shape);
+  auto tensorType = RankedTensorType::get(shape, wide);
+  Value zero = arith::ConstantOp::create(
+      b, loc, widens ? TypedAttr(b.getF64FloatAttr(-0.0)) : neutral);
+  Value init = linalg::FillOp::create(
+                   b, loc, zero,
+                   ValueRange{tensor::EmptyOp::create(b, loc, shape, wide)})
+                   .getResult(0);
 
   // Totals over the batch are the same for every row.
   SmallVector<Value> aux;
@@ -94,18 +123,21 @@ FailureOr<EmittedKernel> nested::ragged::emitCombineFunction(
                                            tileShape.size(), l.getContext()));
         SmallVector<utils::IteratorType> iterators(
             tileShape.size(), utils::IteratorType::parallel);
-        Value empty = tensor::EmptyOp::create(body, l, tileShape, element);
-        Value tile = linalg::GenericOp::create(
-                         body, l, TypeRange{tileType}, ValueRange{loaded},
-                         ValueRange{empty}, maps, iterators,
-                         [&](OpBuilder &inner, Location il, ValueRange x) {
-                           Value fallback =
-                               arith::ConstantOp::create(inner, il, neutral);
-                           Value value = arith::SelectOp::create(
-                               inner, il, none, fallback, x[0]);
-                           linalg::YieldOp::create(inner, il, value);
-                         })
-                         .getResult(0);
+        Value empty = tensor::EmptyOp::create(body, l, tileShape, wide);
+        Value tile =
+            linalg::GenericOp::create(
+                body, l, TypeRange{empty.getType()}, ValueRange{loaded},
+                ValueRange{empty}, maps, iterators,
+                [&](OpBuilder &inner, Location il, ValueRange x) {
+                  Value fallback =
+                      arith::ConstantOp::create(inner, il, neutral);
+                  Value value =
+                      arith::SelectOp::create(inner, il, none, fallback, x[0]);
+                  if (widens)
+                    value = arith::ExtFOp::create(inner, il, wide, value);
+                  linalg::YieldOp::create(inner, il, value);
+                })
+                .getResult(0);
         auto fold = TileFoldOp::create(body, l, TypeRange{tensorType},
                                        ValueRange{tile}, ValueRange{args[0]},
                                        ValueRange{init}, flushes.getResult(0),
@@ -121,8 +153,12 @@ FailureOr<EmittedKernel> nested::ragged::emitCombineFunction(
                   body.clone(*def, mapping);
           });
         fold->moveBefore(body.getBlock(), body.getBlock()->end());
-        reduce.getCombine().cloneInto(&fold.getCombine(), mapping);
-        reduce.getFinalize().cloneInto(&fold.getFinalize(), mapping);
+        if (widens) {
+          widenSum(body, l, reduce, fold, wide, mapping);
+        } else {
+          reduce.getCombine().cloneInto(&fold.getCombine(), mapping);
+          reduce.getFinalize().cloneInto(&fold.getFinalize(), mapping);
+        }
         scf::YieldOp::create(body, l, fold.getResults());
       });
   loop->setAttr(kTileLoopAttr, b.getUnitAttr());

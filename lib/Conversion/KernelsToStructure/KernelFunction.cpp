@@ -530,6 +530,9 @@ void KernelEmitter::emitBody(OpBuilder &at, Value tileStart, Value live,
             ValueRange{input}, ValueRange{accumulators[k]},
             ValueRange{accumulators[folds.size() + k]}, flush,
             ValueRange{fold.dest}, aux, live);
+        if (kernel.getUnits() == UnitKind::Chunks &&
+            kernel.getChunk() % tileRows == 0)
+          lowered->setAttr(kWholeTilesAttr, at.getUnitAttr());
         IRMapping regions(mapping);
         reduce.getCombine().cloneInto(&lowered.getCombine(), regions);
         if (kernel.getUnits() != UnitKind::Chunks) {

@@ -12,12 +12,18 @@
 //     for panels of columns of dY, blocks of columns of X:
 //       acc[block, panel] += sum over the rows of x[block]^T dy[panel]
 //
-// An accumulator stays in registers for the rows of the tile. A block of four
-// rows loads least per multiplication: six would need six broadcasts.
+// A block of sums stays in registers for the rows of the tile; blocks of four
+// rows load least per multiplication: six would need six broadcasts. Where
+// groups begin with tiles it starts from 0 and is added to the accumulator, so
+// that errors grow with the rows of a tile and the number of tiles, not with
+// their product. Elsewhere it starts from the accumulator: the bits of a group
+// must not depend on where tiles cut it (R8).
 //
 //===----------------------------------------------------------------------===//
 
 #include "TileEmitter.h"
+
+#include "nested/Conversion/StructureToLoops/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -27,7 +33,8 @@ using namespace nested;
 using namespace nested::tile;
 
 Value TileEmitter::addProducts(OpBuilder &b, linalg::GenericOp product,
-                               Value acc, Value begin, Value end) {
+                               Value acc, bool fromZero, Value begin,
+                               Value end) {
   Location loc = product.getLoc();
   auto type = cast<RankedTensorType>(acc.getType());
   // The one whose columns are the accumulator's rows first.
@@ -67,7 +74,18 @@ Value TileEmitter::addProducts(OpBuilder &b, linalg::GenericOp product,
                 [&](OpBuilder &inner, OpFoldResult i, Value whole) {
                   DimRanges block{DimRange::part(i, rows.width),
                                   DimRange::part(j, columns.width)};
-                  Value sums = extractSlice(inner, loc, whole, block);
+                  Value sums;
+                  if (fromZero) {
+                    Value empty = tensor::EmptyOp::create(
+                        inner, loc, tile::shapeOf(block),
+                        type.getElementType());
+                    Value none = arith::ConstantOp::create(
+                        inner, loc, inner.getZeroAttr(type.getElementType()));
+                    sums = linalg::FillOp::create(inner, loc, none, empty)
+                               .getResult(0);
+                  } else {
+                    sums = extractSlice(inner, loc, whole, block);
+                  }
                   sums = buildLoop(
                              inner, loc, begin, end, 1, sums,
                              [&](OpBuilder &body, Value row, ValueRange args) {
@@ -83,6 +101,17 @@ Value TileEmitter::addProducts(OpBuilder &b, linalg::GenericOp product,
                                return SmallVector<Value>{sum.getResult(0)};
                              })
                              .front();
+                  if (fromZero)
+                    sums =
+                        buildElementwise(
+                            inner, loc, sums,
+                            extractSlice(inner, loc, whole, block),
+                            [](OpBuilder &body, Location at, ValueRange args) {
+                              Value sum = arith::AddFOp::create(
+                                  body, at, args[1], args[0]);
+                              linalg::YieldOp::create(body, at, sum);
+                            })
+                            .getResult(0);
                   return insertSlice(inner, loc, sums, whole, block);
                 });
           });
@@ -112,7 +141,9 @@ void TileEmitter::emitOuterFold(ragged::TileFoldOp op) {
             b, loc, isDue,
             [&](OpBuilder &then, Location) {
               Value behind = arith::AddIOp::create(then, loc, row, one);
-              Value acc = addProducts(then, product, args[1], args[0], behind);
+              Value acc =
+                  addProducts(then, product, args[1],
+                              op->hasAttr(kWholeTilesAttr), args[0], behind);
               Frame frame{then, row, {}};
               SmallVector<Value> next =
                   flushFolded(frame, op, acc, target, atEnd);

@@ -81,9 +81,11 @@ private:
 
   // Register blocks.
   void emitOuterFold(ragged::TileFoldOp op);
-  /// Adds the products of rows [begin, end) to an accumulator.
+  /// Adds the products of rows [begin, end) to an accumulator, one by one or,
+  /// `fromZero`, their sum.
   mlir::Value addProducts(mlir::OpBuilder &b, mlir::linalg::GenericOp product,
-                          mlir::Value acc, mlir::Value begin, mlir::Value end);
+                          mlir::Value acc, bool fromZero, mlir::Value begin,
+                          mlir::Value end);
   mlir::LogicalResult emitContractions(const TileGroup &group);
   llvm::SmallVector<Panels> choosePanels(const TileGroup &group,
                                          int64_t &blockRows) const;

@@ -45,7 +45,7 @@ func.func @gradient(%X: memref<?x6xf32>, %Y: memref<?x72xf32>, %F: memref<8xinde
     } finalize {
     ^bb0(%a: f32):
       ragged.yield %a : f32
-    } -> tensor<6x72xf32>
+    } {ragged.whole_tiles} -> tensor<6x72xf32>
     scf.yield %next : tensor<6x72xf32>
   } {ragged.tile_loop}
   return
@@ -61,11 +61,13 @@ func.func @gradient(%X: memref<?x6xf32>, %Y: memref<?x72xf32>, %F: memref<8xinde
 // CHECK:        %[[DUE:.*]] = arith.ori %[[AT_END]], %[[IS_LAST]]
 // CHECK:        scf.if %[[DUE]]
 // CHECK:          %[[BEHIND:.*]] = arith.addi %[[ROW]]
-// CHECK:          %[[BLOCK:.*]] = tensor.extract_slice %[[ACC]][0, 0] [4, 64] [1, 1]
-// CHECK:          scf.for %[[R:.*]] = %[[FIRST]] to %[[BEHIND]] step %{{.*}} iter_args(%[[SUM:.*]] = %[[BLOCK]]) -> (tensor<4x64xf32>)
+// CHECK:          scf.for %[[R:.*]] = %[[FIRST]] to %[[BEHIND]] step %{{.*}} iter_args(%[[SUM:.*]] = %{{.*}}) -> (tensor<4x64xf32>)
 // CHECK:            %[[A:.*]] = tensor.extract_slice %{{.*}}[%[[R]], 0] [1, 4] [1, 1]
 // CHECK:            %[[B:.*]] = tensor.extract_slice %{{.*}}[%[[R]], 0] [1, 64] [1, 1]
 // CHECK:            linalg.matmul indexing_maps = {{.*}} ins(%[[A]], %[[B]] : {{.*}}) outs(%[[SUM]] : tensor<4x64xf32>)
+// CHECK:          tensor.extract_slice %[[ACC]][0, 0] [4, 64] [1, 1]
+// CHECK:          arith.addf
+// CHECK:          tensor.insert_slice
 // CHECK:          tensor.extract_slice %{{.*}}[4, 0] [2, 64] [1, 1]
 // CHECK:          tensor.extract_slice %{{.*}}[0, 64] [4, 8] [1, 1]
 // CHECK:          tensor.extract_slice %{{.*}}[4, 64] [2, 8] [1, 1]

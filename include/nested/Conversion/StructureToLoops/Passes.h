@@ -24,6 +24,10 @@ inline constexpr llvm::StringLiteral kTileLoopAttr = "ragged.tile_loop";
 /// what lies behind a tile is likely the next one, and is fetched ahead.
 inline constexpr llvm::StringLiteral kConsecutiveAttr = "ragged.consecutive";
 
+/// On a `ragged.tile_fold` whose groups begin where tiles begin: which rows a
+/// tile has then does not depend on where a call begins.
+inline constexpr llvm::StringLiteral kWholeTilesAttr = "ragged.whole_tiles";
+
 /// What the lowering of tile programs needs to know about the machine.
 struct TileOptions : mlir::PassPipelineOptions<TileOptions> {
   Option<int64_t> vectorBits{*this, "vector-bits",

@@ -507,8 +507,12 @@ def clean(program):
     def binds(a):
         return {*a.value.type.extents, *a.value.type.path[1:]} & set(program.bound)
 
-    # An argument with a symbol may bring others.
+    # An argument with a symbol may bring others. One says how many samples there are.
     kept = {a for a in program.arguments if a.value in need}
+    if not any(a.value.type.path for a in kept):
+        first = next(a for a in program.arguments if a.value.type.path)
+        kept.add(first)
+        used |= mentioned(first.value.type)
     while True:
         have = set().union(*[binds(a) for a in kept])
         missing = (used & set(program.bound)) - have

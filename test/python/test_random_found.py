@@ -97,3 +97,20 @@ def test_batch_of_groups_is_refused_clearly():
         AssertionError, match=r"does not support reducing the last component of the path \[B, S\]"
     ):
         Program(ragged_types(text))
+
+
+def test_number_of_the_batch_in_each_sample():
+    """A copy for each sample is not part of the reduction over the batch."""
+    (least,) = checked("""func.func @f(%x: <N>) -> <> {
+  %m = ragged.reduce min %x dims [0] batch : <N> -> tensor<f32>
+  %y = ragged.broadcast %m dims [] : tensor<f32> -> <>
+  return %y : <> }""", [X])  # fmt: skip
+    assert [s.tolist() for s in least] == [0, 0, 0]
+
+
+def test_number_of_a_sample_in_each_of_its_parts():
+    (least,) = checked("""func.func @f(%x: <N>, %y: <; f32; path = [B, S]>) -> <; f32; path = [B, S]> {
+  %m = ragged.reduce max %x dims [0] : <N> -> <>
+  %z = ragged.broadcast %m dims [] : <> -> <; f32; path = [B, S]>
+  return %z : <; f32; path = [B, S]> }""", [X, [[0, 0], [0], []]])  # fmt: skip
+    assert [float(s) for s in least] == [2, 2, 0]

@@ -340,6 +340,9 @@ bool Planner::placeAsFinalizer(const GenericPlan &plan) {
         !op.getInputMap(i).isIdentity() || !op.getInputOffsets(i).empty() ||
         op.getInputOutside(i))
       return false;
+    // One value of the batch repeated for each sample is another kernel's.
+    if (LogicalType::of(value).path != LogicalType::of(op.getResult(0)).path)
+      return false;
     step = getStep(value);
     if (step < 0 || steps[step].hostOp)
       return false;

@@ -31,6 +31,11 @@ def _listed(names: Sequence[str], values: Sequence[Value]) -> str:
     return f"{', '.join(names)} : {', '.join(v.type for v in values)}"
 
 
+def _require_float(dtype: Any, what: str, wanted: str) -> None:
+    if not is_float(dtype):
+        raise at_user(TraceError(f"{what} {dtype}: expected a floating-point {wanted}"))
+
+
 def _variable(trace: Trace, leaf: Any, path: str, function: Callable) -> Tracer:
     """A leaf of an argument as a value of its own."""
     if isinstance(leaf, (np.ndarray, np.generic)):
@@ -40,11 +45,11 @@ def _variable(trace: Trace, leaf: Any, path: str, function: Callable) -> Tracer:
             f"argument `{path}` of {_name(function)} is a Python value ({type(leaf).__name__}): "
             "expected an array to differentiate with respect to; pass np.float32(x) for numbers"
         ))  # fmt: skip
-    if not is_float(leaf.dtype):
-        raise at_user(TraceError(
-            f"argument `{path}` of {_name(function)} is {leaf.dtype}: expected a floating-point "
-            "dtype to differentiate with respect to; choose other arguments with argnums="
-        ))  # fmt: skip
+    _require_float(
+        leaf.dtype,
+        f"argument `{path}` of {_name(function)} is",
+        "dtype to differentiate with respect to; choose other arguments with argnums=",
+    )
     value = value_of(leaf)
     (made,) = trace.emit_like(lambda names, kind: f"ragged.variable {names[0]} : {kind}",
                               [value], [value])  # fmt: skip
@@ -110,11 +115,7 @@ def _loss(trace: Trace, function: Callable, value: Any) -> Value:
             f"{_name(function)} returns {kind}: expected one number for the whole batch to "
             "differentiate; reduce it, e.g. with nested.batch.mean(x, axis=None), or use nested.vjp"
         ))  # fmt: skip
-    if not is_float(found.dtype):
-        raise at_user(TraceError(
-            f"{_name(function)} returns {found.dtype}: expected a floating-point number to "
-            "differentiate"
-        ))  # fmt: skip
+    _require_float(found.dtype, f"{_name(function)} returns", "number to differentiate")
     return found
 
 
@@ -192,11 +193,8 @@ def vjp(function: Callable, argnums: Any = 0) -> Any:
         outputs, seeds = [], []
         for (path, leaf), (_, cotangent) in zip(leaves, given):
             output = value_of(as_tracer(leaf, trace))
-            if not is_float(output.dtype):
-                raise at_user(TraceError(
-                    f"result {path or '0'} of {_name(function)} is {output.dtype}: expected a "
-                    "floating-point dtype to differentiate"
-                ))  # fmt: skip
+            what = f"result {path or '0'} of {_name(function)} is"
+            _require_float(output.dtype, what, "dtype to differentiate")
             what = f"the cotangent of result {path or '0'} of {_name(function)}"
             seed = value_of(as_tracer(cotangent, trace))
             seeds.append(_conforming(trace, seed, output, what))

@@ -19,90 +19,6 @@ void nested::ragged::eraseDeadOps(Block &block) {
       op.erase();
 }
 
-Value AdjointBuilder::map(const LogicalType &type, ValueRange inputs,
-                          Body body) {
-  auto op = MapOp::create(b, loc, type.toType(), inputs);
-  OpBuilder::InsertionGuard guard(b);
-  SmallVector<Type> types;
-  for (Value input : inputs)
-    types.push_back(getScalarType(LogicalType::of(input).elementType));
-  Block *block = b.createBlock(&op.getBody(), {}, types,
-                               SmallVector<Location>(types.size(), loc));
-  YieldOp::create(b, loc, body(b, loc, block->getArguments()));
-  return op.getResult();
-}
-
-Value AdjointBuilder::add(Value lhs, Value rhs) {
-  return map(LogicalType::of(lhs), {lhs, rhs},
-             [](OpBuilder &b, Location l, ValueRange x) -> Value {
-               return arith::AddFOp::create(b, l, x[0], x[1]);
-             });
-}
-
-Value AdjointBuilder::mul(Value lhs, Value rhs) {
-  return map(LogicalType::of(lhs), {lhs, rhs},
-             [](OpBuilder &b, Location l, ValueRange x) -> Value {
-               return arith::MulFOp::create(b, l, x[0], x[1]);
-             });
-}
-
-Value AdjointBuilder::convertFloat(Value value, Type elementType) {
-  LogicalType type = LogicalType::of(value);
-  if (type.elementType == elementType)
-    return value;
-  bool wider = elementType.getIntOrFloatBitWidth() >
-               type.elementType.getIntOrFloatBitWidth();
-  type.elementType = elementType;
-  return map(type, value, [&](OpBuilder &b, Location l, ValueRange x) -> Value {
-    if (wider)
-      return arith::ExtFOp::create(b, l, elementType, x[0]);
-    return arith::TruncFOp::create(b, l, elementType, x[0]);
-  });
-}
-
-Value AdjointBuilder::withType(Value value, Type type) {
-  if (value.getType() == type)
-    return value;
-  return map(LogicalType::of(type), value,
-             [](OpBuilder &, Location, ValueRange x) { return x[0]; });
-}
-
-Value AdjointBuilder::broadcast(Value source, ArrayRef<int64_t> dims,
-                                Type type) {
-  if (source.getType() == type)
-    return source;
-  return BroadcastOp::create(b, loc, type, source,
-                             b.getDenseI64ArrayAttr(dims));
-}
-
-Value AdjointBuilder::reduce(ReduceKind kind, Value source,
-                             ArrayRef<int64_t> dims, bool batch, bool keepdims,
-                             EmptyPolicy empty) {
-  LogicalType type = LogicalType::of(source);
-  SmallVector<ExtentAttr> extents;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    if (!llvm::is_contained(dims, dim))
-      extents.push_back(type.extents[dim]);
-    else if (keepdims)
-      extents.push_back(extent::constant(context, 1));
-  }
-  SmallVector<StringAttr> path(type.path);
-  if (batch)
-    path.pop_back();
-  Type result = LogicalType(path, extents, type.elementType).toType();
-  return ReduceOp::create(b, loc, result, kind, source, dims, batch, keepdims,
-                          empty);
-}
-
-Value AdjointBuilder::zeros(Type type) {
-  return fill(LogicalType::of(type), 0);
-}
-
-Value AdjointBuilder::fill(const LogicalType &type, double value) {
-  return FillOp::create(b, loc, type.toType(),
-                        getNumberAttr(type.elementType, value));
-}
-
 Value AdjointBuilder::addWhereIndexed(OpBuilder &b, Location loc,
                                       ValueRange scalars, int64_t dim) {
   Value wanted = scalars[0], x = scalars[1], sum = scalars[2];
@@ -112,8 +28,7 @@ Value AdjointBuilder::addWhereIndexed(OpBuilder &b, Location loc,
   Value hit =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, wanted, place);
   Type wide = sum.getType();
-  if (x.getType() != wide)
-    x = arith::ExtFOp::create(b, loc, wide, x);
+  x = makeFloat(b, loc, wide, x);
   Value zero = arith::ConstantOp::create(b, loc, getNumberAttr(wide, 0));
   return arith::AddFOp::create(b, loc, sum,
                                arith::SelectOp::create(b, loc, hit, x, zero));
@@ -152,7 +67,7 @@ FailureOr<Value> AdjointBuilder::sumTo(Value gradient, Type type) {
     llvm::append_range(extents, now.extents);
     SmallVector<StringAttr> path(ArrayRef(now.path).drop_back());
     Type unnested = LogicalType(path, extents, now.elementType).toType();
-    Value rows = UnnestOp::create(b, loc, unnested, gradient);
+    Value rows = UnnestOp::create(builder, loc, unnested, gradient);
     gradient = reduce(ReduceKind::Sum, rows, {0});
   }
   if (int64_t(kept.size()) < to.getRank())

@@ -15,35 +15,13 @@
 #define NESTED_LIB_DIALECT_RAGGED_IR_ADJOINTBUILDER_H
 
 #include "nested/Dialect/Ragged/IR/Differentiation.h"
+#include "nested/Dialect/Ragged/IR/TensorBuilder.h"
 
 namespace nested::ragged {
 
-class AdjointBuilder {
+class AdjointBuilder : public TensorBuilder {
 public:
-  using Body = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location,
-                                              mlir::ValueRange)>;
-
-  AdjointBuilder(mlir::OpBuilder &builder, mlir::Location loc)
-      : b(builder), loc(loc), context(builder.getContext()) {}
-
-  /// Elementwise; inputs align with `type` as those of `ragged.map` (R2).
-  mlir::Value map(const LogicalType &type, mlir::ValueRange inputs, Body body);
-  /// The products of values of one type.
-  mlir::Value mul(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value add(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value convertFloat(mlir::Value value, mlir::Type elementType);
-  /// The value with dims stored in the order of `type`; itself if they are.
-  mlir::Value withType(mlir::Value value, mlir::Type type);
-
-  mlir::Value broadcast(mlir::Value source, llvm::ArrayRef<int64_t> dims,
-                        mlir::Type type);
-  mlir::Value reduce(ReduceKind kind, mlir::Value source,
-                     llvm::ArrayRef<int64_t> dims, bool batch = false,
-                     bool keepdims = false,
-                     EmptyPolicy empty = EmptyPolicy::Zero);
-  mlir::Value zeros(mlir::Type type);
-  /// A number everywhere.
-  mlir::Value fill(const LogicalType &type, double value);
+  using TensorBuilder::TensorBuilder;
 
   /// The adjoint of repeating a value of type `type` to the shape of
   /// `gradient`, dims aligned at the last: sums over what was repeated, the
@@ -63,11 +41,6 @@ public:
   /// the coordinate along `dim`.
   static mlir::Value addWhereIndexed(mlir::OpBuilder &b, mlir::Location loc,
                                      mlir::ValueRange scalars, int64_t dim);
-
-private:
-  mlir::OpBuilder &b;
-  mlir::Location loc;
-  mlir::MLIRContext *context;
 };
 
 /// Erases ops of the block whose results nothing uses.

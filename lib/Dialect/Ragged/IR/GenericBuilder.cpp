@@ -7,50 +7,8 @@
 
 #include "GenericBuilder.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-
 using namespace mlir;
 using namespace nested::ragged;
-
-Type nested::ragged::getAccumulatorType(Type type) {
-  if (isa<Float16Type, BFloat16Type>(type))
-    return Float32Type::get(type.getContext());
-  return type;
-}
-
-TypedAttr nested::ragged::getNumberAttr(Type type, double value) {
-  if (auto floatType = dyn_cast<FloatType>(type))
-    return FloatAttr::get(floatType, value);
-  return IntegerAttr::get(getScalarType(type), static_cast<int64_t>(value));
-}
-
-Type nested::ragged::getSumType(Type elementType, bool overRows) {
-  if (overRows && elementType.isF32())
-    return Float64Type::get(elementType.getContext());
-  return getAccumulatorType(elementType);
-}
-
-static arith::FastMathFlagsAttr contract(OpBuilder &b) {
-  return arith::FastMathFlagsAttr::get(b.getContext(),
-                                       arith::FastMathFlags::contract);
-}
-
-Value nested::ragged::makeNumber(OpBuilder &b, Location loc, Type type,
-                                 double value) {
-  return arith::ConstantOp::create(b, loc, getNumberAttr(type, value));
-}
-
-Value nested::ragged::makeAdd(OpBuilder &b, Location loc, Value x, Value y) {
-  if (isa<FloatType>(x.getType()))
-    return arith::AddFOp::create(b, loc, x, y, contract(b));
-  return arith::AddIOp::create(b, loc, x, y);
-}
-
-Value nested::ragged::makeMul(OpBuilder &b, Location loc, Value x, Value y) {
-  if (isa<FloatType>(x.getType()))
-    return arith::MulFOp::create(b, loc, x, y, contract(b));
-  return arith::MulIOp::create(b, loc, x, y);
-}
 
 template <typename Fill>
 Value GenericBuilder::create(const Spec &spec, Fill fillBody) {
@@ -189,12 +147,8 @@ Value GenericBuilder::convertFloat(Value value, Type elementType) {
   LogicalType type = LogicalType::of(value);
   if (type.elementType == elementType)
     return value;
-  bool wider = elementType.getIntOrFloatBitWidth() >
-               type.elementType.getIntOrFloatBitWidth();
   type.elementType = elementType;
   return elementwise(type, value, [&](OpBuilder &b, Location l, ValueRange x) {
-    if (wider)
-      return arith::ExtFOp::create(b, l, elementType, x[0]).getResult();
-    return arith::TruncFOp::create(b, l, elementType, x[0]).getResult();
+    return makeFloat(b, l, elementType, x[0]);
   });
 }

@@ -16,7 +16,7 @@
 
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/PatternMatch.h"
-#include "nested/Dialect/Ragged/IR/Ragged.h"
+#include "nested/Dialect/Ragged/IR/TensorBuilder.h"
 
 namespace nested::ragged {
 
@@ -95,15 +95,6 @@ private:
   mlir::MLIRContext *context;
 };
 
-/// R6: the type that sums of `type` are accumulated in: at least f32.
-mlir::Type getAccumulatorType(mlir::Type type);
-/// R6: the type that sums of `elementType` are accumulated in. A sum over rows
-/// may have millions of terms, added one by one in a fixed order (R8). In f64
-/// its error does not grow with them; a row more costs little.
-mlir::Type getSumType(mlir::Type elementType, bool overRows);
-/// A number as an attribute of an int or float type.
-mlir::TypedAttr getNumberAttr(mlir::Type type, double value);
-
 /// Where a reduction of this kind starts: its identity.
 mlir::TypedAttr getIdentity(ReduceKind kind, mlir::Type type);
 /// The op that combines an element and an accumulator, which are scalars of
@@ -111,14 +102,6 @@ mlir::TypedAttr getIdentity(ReduceKind kind, mlir::Type type);
 mlir::Value combine(ReduceKind kind, mlir::Type type, mlir::OpBuilder &b,
                     mlir::Location loc, mlir::Value element,
                     mlir::Value accumulator);
-
-/// Scalars of a region: of ints, or of floats that may be contracted.
-mlir::Value makeNumber(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type,
-                       double value);
-mlir::Value makeAdd(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
-                    mlir::Value y);
-mlir::Value makeMul(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
-                    mlir::Value y);
 
 } // namespace nested::ragged
 

@@ -121,11 +121,7 @@ static Value contractRows(OpBuilder &b, Location loc, Value x, Value y) {
   auto flags =
       arith::FastMathFlagsAttr::get(context, arith::FastMathFlags::contract);
   return builder.build(spec, [&](OpBuilder &b, Location l, ValueRange v) {
-    Value lhs = v[0], rhs = v[1];
-    if (lhs.getType() != wide) {
-      lhs = arith::ExtFOp::create(b, l, wide, lhs);
-      rhs = arith::ExtFOp::create(b, l, wide, rhs);
-    }
+    Value lhs = makeFloat(b, l, wide, v[0]), rhs = makeFloat(b, l, wide, v[1]);
     Value product = arith::MulFOp::create(b, l, lhs, rhs, flags);
     return arith::AddFOp::create(b, l, v[2], product, flags);
   });

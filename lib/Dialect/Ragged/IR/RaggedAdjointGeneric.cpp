@@ -138,9 +138,7 @@ static FailureOr<Value> differentiateGeneric(GenericOp op, OpBuilder &b,
                             .getResult();
         if (!sums)
           return x;
-        if (x.getType() != wide)
-          x = arith::ExtFOp::create(b, l, wide, x);
-        return arith::AddFOp::create(b, l, v.back(), x);
+        return arith::AddFOp::create(b, l, v.back(), makeFloat(b, l, wide, x));
       });
   auto made = total.getDefiningOp<GenericOp>();
   if (failed(part) || !*part) {

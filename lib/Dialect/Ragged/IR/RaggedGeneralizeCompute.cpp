@@ -59,20 +59,13 @@ FailureOr<SmallVector<Value>> LinearOp::generalize(RewriterBase &rewriter) {
   // The bias is where the sum starts: no pass of its own over the result.
   if (getBias())
     spec.init = builder.elementwise(
-        accumulator, getBias(),
-        [&](OpBuilder &b, Location l, ValueRange x) -> Value {
-          if (x[0].getType() == wide)
-            return x[0];
-          return arith::ExtFOp::create(b, l, wide, x[0]);
+        accumulator, getBias(), [&](OpBuilder &b, Location l, ValueRange x) {
+          return makeFloat(b, l, wide, x[0]);
         });
   else
     spec.init = builder.fill(accumulator, getNumberAttr(wide, 0));
   Value sum = builder.build(spec, [&](OpBuilder &b, Location l, ValueRange x) {
-    Value lhs = x[0], rhs = x[1];
-    if (lhs.getType() != wide) {
-      lhs = arith::ExtFOp::create(b, l, wide, lhs);
-      rhs = arith::ExtFOp::create(b, l, wide, rhs);
-    }
+    Value lhs = makeFloat(b, l, wide, x[0]), rhs = makeFloat(b, l, wide, x[1]);
     return makeAdd(b, l, x[2], makeMul(b, l, lhs, rhs));
   });
   return SmallVector<Value>{builder.convertFloat(sum, type.elementType)};

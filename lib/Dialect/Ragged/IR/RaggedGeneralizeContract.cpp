@@ -138,8 +138,7 @@ Term Contraction::combine(ArrayRef<Term> terms, StringRef output, bool batch) {
                                         ValueRange x) {
     Value product;
     for (Value input : x.drop_back()) {
-      if (input.getType() != type)
-        input = arith::ExtFOp::create(b, l, type, input);
+      input = makeFloat(b, l, type, input);
       if (!product)
         product = input;
       else if (isFloat)

@@ -48,14 +48,12 @@ FailureOr<SmallVector<Value>> SoftmaxOp::generalize(RewriterBase &rewriter) {
   auto exponential = [&](OpBuilder &b, Location l, ValueRange v) -> Value {
     return math::ExpOp::create(b, l, arith::SubFOp::create(b, l, v[0], v[1]));
   };
-  Value sum =
-      builder.reduce(x, shift, dims, /*batch=*/false, getNumberAttr(wide, 0),
-                     [&](OpBuilder &b, Location l, ValueRange v) -> Value {
-                       Value e = exponential(b, l, v);
-                       if (wide != computed)
-                         e = arith::ExtFOp::create(b, l, wide, e);
-                       return arith::AddFOp::create(b, l, v[2], e);
-                     });
+  Value sum = builder.reduce(
+      x, shift, dims, /*batch=*/false, getNumberAttr(wide, 0),
+      [&](OpBuilder &b, Location l, ValueRange v) -> Value {
+        Value e = exponential(b, l, v);
+        return arith::AddFOp::create(b, l, v[2], makeFloat(b, l, wide, e));
+      });
   sum = builder.convertFloat(sum, computed);
   bool log = getLog();
   Value scale = builder.elementwise(
@@ -133,9 +131,7 @@ Value Normalizer::sum(Body element) {
       builder.reduce(x, reduced, /*batch=*/false, getNumberAttr(wide, 0),
                      [&](OpBuilder &b, Location l, ValueRange v) -> Value {
                        Value e = element(b, l, v.drop_back());
-                       if (e.getType() != wide)
-                         e = arith::ExtFOp::create(b, l, wide, e);
-                       return makeAdd(b, l, v.back(), e);
+                       return makeAdd(b, l, v.back(), makeFloat(b, l, wide, e));
                      });
   if (kind != NormalizeKind::Group)
     return total;

@@ -307,9 +307,7 @@ Value Reducer::logSumExp() {
                    [&](OpBuilder &b, Location l, ValueRange v) -> Value {
                      Value e = math::ExpOp::create(
                          b, l, arith::SubFOp::create(b, l, v[0], v[1]));
-                     if (wide != computed)
-                       e = arith::ExtFOp::create(b, l, wide, e);
-                     return e;
+                     return makeFloat(b, l, wide, e);
                    });
   sum = builder.convertFloat(sum, computed);
   Value result = builder.elementwise(
@@ -411,10 +409,8 @@ FailureOr<Value> Reducer::run() {
   // Elements are widened where they are added: if they have to be stored, then
   // as they are.
   Value sum = fold(kind, wide, op.getSource(), {},
-                   [&](OpBuilder &b, Location l, ValueRange x) -> Value {
-                     if (wide == elementType)
-                       return x[0];
-                     return arith::ExtFOp::create(b, l, wide, x[0]);
+                   [&](OpBuilder &b, Location l, ValueRange x) {
+                     return makeFloat(b, l, wide, x[0]);
                    });
   if (kind == ReduceKind::Mean)
     sum = divideByCount(sum);

@@ -71,16 +71,6 @@ LogicalResult AccumulateOp::verify() {
   return success();
 }
 
-static Value convertFloat(OpBuilder &b, Location loc, Value value, Type type) {
-  unsigned from = value.getType().getIntOrFloatBitWidth();
-  unsigned to = type.getIntOrFloatBitWidth();
-  if (value.getType() == type)
-    return value;
-  if (from < to)
-    return arith::ExtFOp::create(b, loc, type, value);
-  return arith::TruncFOp::create(b, loc, type, value);
-}
-
 namespace {
 /// A running reduction: where it starts, how a step goes on, what is shown.
 struct Running {
@@ -101,12 +91,12 @@ static Running makeFold(ReduceKind kind, Type elementType) {
   Running running;
   running.init = {getIdentity(kind, wide)};
   running.step = [=](OpBuilder &b, Location loc, Value x, ValueRange carried) {
-    return SmallVector<Value>{
-        combine(kind, wide, b, loc, isFloat ? convertFloat(b, loc, x, wide) : x,
-                carried[0])};
+    return SmallVector<Value>{combine(kind, wide, b, loc,
+                                      isFloat ? makeFloat(b, loc, wide, x) : x,
+                                      carried[0])};
   };
   running.show = [=](OpBuilder &b, Location loc, ValueRange carried) {
-    return isFloat ? convertFloat(b, loc, carried[0], elementType) : carried[0];
+    return isFloat ? makeFloat(b, loc, elementType, carried[0]) : carried[0];
   };
   return running;
 }
@@ -130,12 +120,12 @@ static Running makeLogSumExp(Type elementType) {
   };
   auto expOf = [=](OpBuilder &b, Location loc, Value x, Value shift) {
     Value shifted = arith::SubFOp::create(b, loc, x, shift);
-    return convertFloat(b, loc, math::ExpOp::create(b, loc, shifted), wide);
+    return makeFloat(b, loc, wide, math::ExpOp::create(b, loc, shifted));
   };
   Running running;
   running.init = {getIdentity(ReduceKind::Max, type), getNumberAttr(wide, 0)};
   running.step = [=](OpBuilder &b, Location loc, Value x, ValueRange carried) {
-    x = convertFloat(b, loc, x, type);
+    x = makeFloat(b, loc, type, x);
     Value largest = arith::MaximumFOp::create(b, loc, carried[0], x);
     Value shift = getShift(b, loc, largest);
     Value before = arith::MulFOp::create(b, loc, carried[1],
@@ -145,10 +135,10 @@ static Running makeLogSumExp(Type elementType) {
   };
   running.show = [=](OpBuilder &b, Location loc, ValueRange carried) {
     Value log =
-        math::LogOp::create(b, loc, convertFloat(b, loc, carried[1], type));
+        math::LogOp::create(b, loc, makeFloat(b, loc, type, carried[1]));
     Value value =
         arith::AddFOp::create(b, loc, getShift(b, loc, carried[0]), log);
-    return convertFloat(b, loc, value, elementType);
+    return makeFloat(b, loc, elementType, value);
   };
   return running;
 }

@@ -320,45 +320,7 @@ std::string Cost::str() const { return formula ? formula.str() : "too large"; }
 // Building
 //===----------------------------------------------------------------------===//
 
-Type nested::ragged::getWideType(Type type) {
-  if (isa<FloatType>(type) && type.getIntOrFloatBitWidth() < 32)
-    return Float32Type::get(type.getContext());
-  return type;
-}
-
-Value nested::ragged::createNumber(OpBuilder &b, Location loc, Type type,
-                                   double value) {
-  return arith::ConstantOp::create(
-      b, loc, FloatAttr::get(cast<FloatType>(type), value));
-}
-
-static arith::FastMathFlagsAttr contract(OpBuilder &b) {
-  return arith::FastMathFlagsAttr::get(b.getContext(),
-                                       arith::FastMathFlags::contract);
-}
-
-Value nested::ragged::createMul(OpBuilder &b, Location loc, Value x, Value y) {
-  return arith::MulFOp::create(b, loc, x, y, contract(b));
-}
-
-Value nested::ragged::createAdd(OpBuilder &b, Location loc, Value x, Value y) {
-  return arith::AddFOp::create(b, loc, x, y, contract(b));
-}
-
-Value TensorBuilder::map(const LogicalType &type, ValueRange inputs,
-                         Body body) {
-  auto op = MapOp::create(builder, loc, type.toType(), inputs);
-  OpBuilder::InsertionGuard guard(builder);
-  SmallVector<Type> types;
-  for (Value input : inputs)
-    types.push_back(getScalarType(LogicalType::of(input).elementType));
-  Block *block = builder.createBlock(&op.getBody(), {}, types,
-                                     SmallVector<Location>(types.size(), loc));
-  YieldOp::create(builder, loc, body(builder, loc, block->getArguments()));
-  return op.getResult();
-}
-
-Value TensorBuilder::broadcast(const Placed &placed, const LogicalType &whole) {
+Value TermBuilder::broadcast(const Placed &placed, const LogicalType &whole) {
   LogicalType type = LogicalType::of(placed.value), result = whole;
   // Dense and trailing: aligned as it is (R2).
   if (type.isDense() && placed == placeInput(placed.value, whole))
@@ -367,40 +329,13 @@ Value TensorBuilder::broadcast(const Placed &placed, const LogicalType &whole) {
   result.order = RaggedTensorType::getDefaultOrder(result.extents);
   if (type == result && placed == placeInput(placed.value, whole))
     return placed.value;
-  return BroadcastOp::create(builder, loc, result.toType(), placed.value,
-                             builder.getDenseI64ArrayAttr(placed.dims));
+  return TensorBuilder::broadcast(placed.value, placed.dims, result.toType());
 }
 
-Value TensorBuilder::reduce(ReduceKind kind, Value source,
-                            ArrayRef<int64_t> dims, EmptyPolicy empty) {
-  LogicalType type = LogicalType::of(source);
-  SmallVector<ExtentAttr> extents;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    if (!llvm::is_contained(dims, dim))
-      extents.push_back(type.extents[dim]);
-  LogicalType result(type.path, extents, type.elementType);
-  return ReduceOp::create(builder, loc, result.toType(), kind, source, dims,
-                          /*batch=*/false, /*keepdims=*/false, empty);
-}
-
-Value TensorBuilder::convert(Value value, Type elementType) {
-  LogicalType type = LogicalType::of(value);
-  if (type.elementType == elementType)
-    return value;
-  bool wider = elementType.getIntOrFloatBitWidth() >
-               type.elementType.getIntOrFloatBitWidth();
-  type.elementType = elementType;
-  return map(type, value, [&](OpBuilder &b, Location l, ValueRange x) {
-    if (wider)
-      return arith::ExtFOp::create(b, l, elementType, x[0]).getResult();
-    return arith::TruncFOp::create(b, l, elementType, x[0]).getResult();
-  });
-}
-
-Value TensorBuilder::sum(const LogicalType &whole, ArrayRef<Term> terms) {
+Value TermBuilder::sum(const LogicalType &whole, ArrayRef<Term> terms) {
   SmallVector<Value> inputs;
   auto add = [&](const Placed &placed) {
-    inputs.push_back(convert(broadcast(placed, whole), whole.elementType));
+    inputs.push_back(convertFloat(broadcast(placed, whole), whole.elementType));
   };
   int64_t last = whole.getRank() - 1;
   for (const Term &term : terms) {
@@ -416,40 +351,14 @@ Value TensorBuilder::sum(const LogicalType &whole, ArrayRef<Term> terms) {
     for (const Term &term : terms) {
       Value value = x[next++];
       for (size_t k = 0; k < term.scales.size() + term.gains.size(); ++k)
-        value = createMul(b, l, value, x[next++]);
+        value = makeMul(b, l, value, x[next++]);
       if (term.factor != 1)
-        value = createMul(b, l, value,
-                          createNumber(b, l, value.getType(), term.factor));
-      sum = sum ? createAdd(b, l, sum, value) : value;
+        value = makeMul(b, l, value,
+                        makeNumber(b, l, value.getType(), term.factor));
+      sum = sum ? makeAdd(b, l, sum, value) : value;
     }
     return sum;
   });
-}
-
-Value TensorBuilder::extent(ExtentAttr extent, const LogicalType &whole) {
-  LogicalType type(whole.path, {}, builder.getI64Type());
-  return ExtentOp::create(builder, loc, type.toType(), extent);
-}
-
-Value TensorBuilder::widen(Value value) {
-  return convert(value, getWideType(LogicalType::of(value).elementType));
-}
-
-Value TensorBuilder::linear(Value source, Value weights, Value bias) {
-  Type sourceType = LogicalType::of(source).elementType;
-  if (sourceType != LogicalType::of(weights).elementType) {
-    source = widen(source);
-    weights = widen(weights);
-  }
-  if (bias)
-    bias = convert(bias, LogicalType::of(source).elementType);
-  LogicalType type = LogicalType::of(source);
-  SmallVector<ExtentAttr> extents(type.extents);
-  extents.back() = LogicalType::of(weights).extents[1];
-  // R6: sums of narrow floats are kept as they are, in f32.
-  LogicalType result(type.path, extents, getWideType(type.elementType));
-  result.order = type.order;
-  return LinearOp::create(builder, loc, result.toType(), source, weights, bias);
 }
 
 void nested::ragged::eraseDeadOps(func::FuncOp func) {

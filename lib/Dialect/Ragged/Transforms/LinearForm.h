@@ -24,7 +24,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/PatternMatch.h"
-#include "nested/Dialect/Ragged/IR/LogicalType.h"
+#include "nested/Dialect/Ragged/IR/TensorBuilder.h"
 
 namespace nested::ragged {
 
@@ -116,43 +116,16 @@ private:
 // Building
 //===----------------------------------------------------------------------===//
 
-/// Builds ops of the tensor phase; folds those that do nothing.
-class TensorBuilder {
+/// Builds sums of terms.
+class TermBuilder : public TensorBuilder {
 public:
-  using Body = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location,
-                                              mlir::ValueRange)>;
-  TensorBuilder(mlir::OpBuilder &builder, mlir::Location loc)
-      : builder(builder), loc(loc) {}
+  using TensorBuilder::TensorBuilder;
 
-  mlir::Value map(const LogicalType &type, mlir::ValueRange inputs, Body body);
   /// The value as an operand of a map over `whole`.
   mlir::Value broadcast(const Placed &placed, const LogicalType &whole);
-  mlir::Value reduce(ReduceKind kind, mlir::Value source,
-                     llvm::ArrayRef<int64_t> dims,
-                     EmptyPolicy empty = EmptyPolicy::Zero);
-  /// `source @ weights`, accumulated and kept in at least f32.
-  mlir::Value linear(mlir::Value source, mlir::Value weights,
-                     mlir::Value bias = {});
-  /// Floats of less than 32 bits as f32.
-  mlir::Value widen(mlir::Value value);
-  mlir::Value convert(mlir::Value value, mlir::Type elementType);
   /// The sum of terms without normalisations, element by element of `whole`.
   mlir::Value sum(const LogicalType &whole, llvm::ArrayRef<Term> terms);
-  /// The value of an extent in each sample, for a map over `whole`.
-  mlir::Value extent(ExtentAttr extent, const LogicalType &whole);
-
-  mlir::OpBuilder &builder;
-  mlir::Location loc;
 };
-
-/// f32 for narrower floats, else the type itself (R6).
-mlir::Type getWideType(mlir::Type type);
-mlir::Value createNumber(mlir::OpBuilder &b, mlir::Location loc,
-                         mlir::Type type, double value);
-mlir::Value createMul(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
-                      mlir::Value y);
-mlir::Value createAdd(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
-                      mlir::Value y);
 
 /// Erases what nothing reads any more.
 void eraseDeadOps(mlir::func::FuncOp func);

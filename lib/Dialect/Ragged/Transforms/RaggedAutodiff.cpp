@@ -22,6 +22,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "nested/Dialect/Ragged/IR/Differentiation.h"
+#include "nested/Dialect/Ragged/IR/TensorBuilder.h"
 #include "nested/Dialect/Ragged/Transforms/Passes.h"
 
 namespace nested::ragged {
@@ -59,23 +60,6 @@ static SmallVector<Operation *> collectOps(GradientOp op) {
   return ops;
 }
 
-static Value addTensors(OpBuilder &b, Value lhs, Value rhs) {
-  auto op = MapOp::create(b, lhs.getLoc(), lhs.getType(), ValueRange{lhs, rhs});
-  OpBuilder::InsertionGuard guard(b);
-  Type type = LogicalType::of(lhs).elementType;
-  Block *block = b.createBlock(&op.getBody(), {}, {type, type},
-                               {lhs.getLoc(), lhs.getLoc()});
-  Value sum = arith::AddFOp::create(b, lhs.getLoc(), block->getArgument(0),
-                                    block->getArgument(1));
-  YieldOp::create(b, lhs.getLoc(), sum);
-  return op.getResult();
-}
-
-static Value fill(OpBuilder &b, Location loc, Type type, double value) {
-  Type elementType = LogicalType::of(type).elementType;
-  return FillOp::create(b, loc, type, FloatAttr::get(elementType, value));
-}
-
 LogicalResult RaggedAutodiff::expand(GradientOp op) {
   // Whatever is wrong, the reader wants to know who asked.
   ScopedDiagnosticHandler handler(&getContext(), [&](Diagnostic &diagnostic) {
@@ -84,6 +68,7 @@ LogicalResult RaggedAutodiff::expand(GradientOp op) {
     return failure();
   });
   OpBuilder builder(op);
+  TensorBuilder tensors(builder, op.getLoc());
   SmallVector<Operation *> ops = collectOps(op);
   Activity activity(ops, op.getVariables(), op.getOutputs());
   Gradients gradients;
@@ -91,12 +76,12 @@ LogicalResult RaggedAutodiff::expand(GradientOp op) {
     if (!activity.isActive(output))
       continue;
     Value seed = op.getSeeds().empty()
-                     ? fill(builder, op.getLoc(), output.getType(), 1)
+                     ? tensors.fill(LogicalType::of(output), 1)
                      : op.getSeeds()[i];
     gradients.contribute(output, seed);
   }
   auto add = [&](Value lhs, Value rhs) {
-    return addTensors(builder, lhs, rhs);
+    return TensorBuilder(builder, lhs.getLoc()).add(lhs, rhs);
   };
   if (failed(sweepBackwards(builder, activity, gradients, add)))
     return failure();
@@ -105,7 +90,7 @@ LogicalResult RaggedAutodiff::expand(GradientOp op) {
     Value gradient =
         activity.isActive(variable) ? gradients.get(variable, add) : Value();
     if (!gradient)
-      gradient = fill(builder, op.getLoc(), variable.getType(), 0);
+      gradient = tensors.zeros(variable.getType());
     result.replaceAllUsesWith(gradient);
   }
   op.erase();

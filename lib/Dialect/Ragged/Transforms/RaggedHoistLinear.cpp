@@ -46,10 +46,10 @@ private:
   static Cost getCost(LinearOp op, const LinearForm &form);
   Value rewrite(LinearOp op, const LinearForm &form);
   /// The source of a term, centred and times its gains.
-  Value getSource(TensorBuilder &b, const Term &term);
-  Value getCentred(TensorBuilder &b, Value source);
+  Value getSource(TermBuilder &b, const Term &term);
+  Value getCentred(TermBuilder &b, Value source);
   /// 1 / sqrt(variance + eps) per row.
-  Value getDeviation(TensorBuilder &b, NormalizeOp norm);
+  Value getDeviation(TermBuilder &b, NormalizeOp norm);
 
   func::FuncOp func;
   LinearForms forms{/*normalize=*/true};
@@ -91,7 +91,7 @@ Cost Hoister::getCost(LinearOp op, const LinearForm &form) {
   return cost;
 }
 
-Value Hoister::getCentred(TensorBuilder &b, Value source) {
+Value Hoister::getCentred(TermBuilder &b, Value source) {
   Value wide = b.widen(source);
   LogicalType type = LogicalType::of(wide);
   int64_t last = type.getRank() - 1;
@@ -102,8 +102,8 @@ Value Hoister::getCentred(TensorBuilder &b, Value source) {
       type, {wide, b.broadcast({sum, rows}, type)},
       [&](OpBuilder &o, Location l, ValueRange x) -> Value {
         Value one =
-            createNumber(o, l, type.elementType, columns ? 1.0 / columns : 0.0);
-        return arith::SubFOp::create(o, l, x[0], createMul(o, l, x[1], one));
+            makeNumber(o, l, type.elementType, columns ? 1.0 / columns : 0.0);
+        return arith::SubFOp::create(o, l, x[0], makeMul(o, l, x[1], one));
       });
 }
 
@@ -118,19 +118,19 @@ static Value createSum(OpBuilder &b, Location loc, ValueRange inputs,
     }
     Value value = input;
     if (factor != 1)
-      value = createMul(b, loc, value,
-                        createNumber(b, loc, input.getType(), factor));
-    sum = sum ? createAdd(b, loc, sum, value) : value;
+      value =
+          makeMul(b, loc, value, makeNumber(b, loc, input.getType(), factor));
+    sum = sum ? makeAdd(b, loc, sum, value) : value;
   }
   return sum;
 }
 
 /// R6: the mean is taken off the terms, so that the sum of squares is a second
 /// pass over what is left, as it is without the rewrite.
-Value Hoister::getDeviation(TensorBuilder &b, NormalizeOp norm) {
+Value Hoister::getDeviation(TermBuilder &b, NormalizeOp norm) {
   const LinearForm &form = forms.get(norm.getSource());
   LogicalType whole = form.type;
-  whole.elementType = getWideType(whole.elementType);
+  whole.elementType = getAccumulatorType(whole.elementType);
   int64_t last = whole.getRank() - 1;
   int64_t columns = *whole.extents[last].getConstant();
   SmallVector<Value> inputs;
@@ -143,7 +143,7 @@ Value Hoister::getDeviation(TensorBuilder &b, NormalizeOp norm) {
   Value squares =
       b.map(whole, inputs, [&](OpBuilder &o, Location l, ValueRange x) {
         Value sum = createSum(o, l, x, factors);
-        return createMul(o, l, sum, sum);
+        return makeMul(o, l, sum, sum);
       });
   Value sum = b.reduce(ReduceKind::Sum, squares, {last});
   Type type = whole.elementType;
@@ -151,16 +151,15 @@ Value Hoister::getDeviation(TensorBuilder &b, NormalizeOp norm) {
   return b.map(
       LogicalType::of(sum), sum,
       [&](OpBuilder &o, Location l, ValueRange x) -> Value {
-        Value perColumn =
-            createNumber(o, l, type, columns ? 1.0 / columns : 0.0);
-        Value variance = createMul(o, l, x[0], perColumn);
+        Value perColumn = makeNumber(o, l, type, columns ? 1.0 / columns : 0.0);
+        Value variance = makeMul(o, l, x[0], perColumn);
         Value root = math::SqrtOp::create(
-            o, l, createAdd(o, l, variance, createNumber(o, l, type, eps)));
-        return arith::DivFOp::create(o, l, createNumber(o, l, type, 1), root);
+            o, l, makeAdd(o, l, variance, makeNumber(o, l, type, eps)));
+        return arith::DivFOp::create(o, l, makeNumber(o, l, type, 1), root);
       });
 }
 
-Value Hoister::getSource(TensorBuilder &b, const Term &term) {
+Value Hoister::getSource(TermBuilder &b, const Term &term) {
   Value source = term.source.value;
   if (term.norm)
     source = getCentred(b, source);
@@ -169,7 +168,7 @@ Value Hoister::getSource(TensorBuilder &b, const Term &term) {
     LogicalType type = LogicalType::of(source);
     source = b.map(type, {source, b.widen(gain)},
                    [](OpBuilder &o, Location l, ValueRange x) {
-                     return createMul(o, l, x[0], x[1]);
+                     return makeMul(o, l, x[0], x[1]);
                    });
   }
   return source;
@@ -177,9 +176,9 @@ Value Hoister::getSource(TensorBuilder &b, const Term &term) {
 
 Value Hoister::rewrite(LinearOp op, const LinearForm &form) {
   OpBuilder builder(op);
-  TensorBuilder b(builder, op.getLoc());
+  TermBuilder b(builder, op.getLoc());
   LogicalType result = LogicalType::of(op.getResult()), whole = result;
-  whole.elementType = getWideType(result.elementType);
+  whole.elementType = getAccumulatorType(result.elementType);
 
   // Terms with the same scales are added before they are scaled.
   struct Group {
@@ -235,11 +234,11 @@ Value Hoister::rewrite(LinearOp op, const LinearForm &form) {
         values.push_back(x[input]);
       Value value = createSum(o, l, values, group.factors);
       for (unsigned input : group.scaleInputs)
-        value = createMul(o, l, value, x[input]);
-      sum = sum ? createAdd(o, l, sum, value) : value;
+        value = makeMul(o, l, value, x[input]);
+      sum = sum ? makeAdd(o, l, sum, value) : value;
     }
     if (biasInput)
-      sum = createAdd(o, l, sum, x[*biasInput]);
+      sum = makeAdd(o, l, sum, x[*biasInput]);
     if (sum.getType() != result.elementType)
       sum = arith::TruncFOp::create(o, l, result.elementType, sum);
     return sum;

@@ -67,7 +67,7 @@ private:
   LinearForms &forms;
   const LinearForm &form;
   OpBuilder builder;
-  TensorBuilder b;
+  TermBuilder b;
   LogicalType result;
 };
 } // namespace
@@ -154,8 +154,9 @@ LinearOp Reducer::getLinear(const Term &term) {
 Placed Reducer::reduce(ReduceKind kind, Value value, const Placed &source) {
   SmallVector<int64_t> reduced = getReduced(source);
   Placed left;
-  left.value =
-      reduced.empty() ? value : b.reduce(kind, value, reduced, op.getEmpty());
+  left.value = reduced.empty() ? value
+                               : b.reduce(kind, value, reduced, /*batch=*/false,
+                                          /*keepdims=*/false, op.getEmpty());
   for (int64_t dim : source.dims) {
     if (isReduced(dim))
       continue;
@@ -171,11 +172,11 @@ Value Reducer::count(OpBuilder &o, Location l, Value value, Value repeats,
                      int64_t factor) {
   bool sums = op.getKind() == ReduceKind::Sum;
   if (sums && factor != 1)
-    value = createMul(o, l, value, createNumber(o, l, value.getType(), factor));
+    value = makeMul(o, l, value, makeNumber(o, l, value.getType(), factor));
   if (!repeats)
     return value;
   if (sums)
-    return createMul(
+    return makeMul(
         o, l, value,
         arith::SIToFPOp::create(o, l, value.getType(), repeats).getResult());
   // R5: the mean of nothing is 0.
@@ -272,7 +273,7 @@ Value Reducer::run() {
   // R6: as a whole it would be accumulated in f64; so are its parts, and only
   // their sum is rounded.
   LogicalType wide = result;
-  wide.elementType = getWideType(result.elementType);
+  wide.elementType = getAccumulatorType(result.elementType);
   bool sumsRows = llvm::any_of(
       op.getDims(), [&](int64_t dim) { return form.type.isRagged(dim); });
   if (wide.elementType.isF32() && sumsRows)
@@ -288,7 +289,8 @@ Value Reducer::run() {
     after.add(LogicalType::of(value), 1);
     // Before a linear map the sum is rounded as its source is.
     bool isWide = !linear && !getReduced(part.source).empty();
-    Value from = isWide ? b.convert(value, wide.elementType) : b.widen(value);
+    Value from =
+        isWide ? b.convertFloat(value, wide.elementType) : b.widen(value);
     Placed left = reduce(op.getKind(), from, part.source);
     if (linear) {
       int64_t depth =
@@ -309,10 +311,10 @@ Value Reducer::run() {
   std::optional<unsigned> restInput;
   if (!rest.empty()) {
     LogicalType whole = form.type;
-    whole.elementType = getWideType(whole.elementType);
+    whole.elementType = getAccumulatorType(whole.elementType);
     SmallVector<int64_t> dims(op.getDims());
     restInput = inputs.size();
-    Value sum = b.convert(b.sum(whole, rest), wide.elementType);
+    Value sum = b.convertFloat(b.sum(whole, rest), wide.elementType);
     inputs.push_back(b.reduce(op.getKind(), sum, dims));
   }
   report(before, after);
@@ -326,12 +328,12 @@ Value Reducer::run() {
       value =
           count(o, l, value, repeats, part.repeats.getConstant().value_or(1));
       if (part.factor != 1)
-        value = createMul(o, l, value,
-                          createNumber(o, l, value.getType(), part.factor));
-      sum = sum ? createAdd(o, l, sum, value) : value;
+        value = makeMul(o, l, value,
+                        makeNumber(o, l, value.getType(), part.factor));
+      sum = sum ? makeAdd(o, l, sum, value) : value;
     }
     if (restInput)
-      sum = createAdd(o, l, sum, x[*restInput]);
+      sum = makeAdd(o, l, sum, x[*restInput]);
     if (sum.getType() != result.elementType)
       sum = arith::TruncFOp::create(o, l, result.elementType, sum);
     return sum;

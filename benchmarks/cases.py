@@ -11,6 +11,7 @@ from pathlib import Path
 import measure
 import numpy as np
 import programs
+from growth import growth
 from measure import Call, seconds_of
 
 ROW_MAPS = ((384, 128), (128, 512), (512, 128), (64, 64), (256, 256), (1024, 1024))
@@ -298,5 +299,5 @@ def _per_thread(run, columns):
 
 SECTIONS = {
     "rows": row_maps, "block": block, "memory": memory, "compile": compile_time,
-    "calls": overhead, "batches": scaling, "torch": torch,
+    "calls": overhead, "batches": scaling, "growth": growth, "torch": torch,
 }  # fmt: skip

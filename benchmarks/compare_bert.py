@@ -100,7 +100,7 @@ def main():
                 continue
             calls[peer] = lambda m=method, b=batch, g=given: m.hidden(stack, b, g)
         times = common.take_turns(calls, rounds, budget=0.0)
-        ms = {n: common.median_ms(t) for n, t in times.items()}
+        ms = {n: common.typical_ms(t, options) for n, t in times.items()}
         best = min((t for n, t in ms.items() if n != "ours"), default=float("nan"))
         work = bert.gflop(batch.lengths, LAYERS, False)
         for n, t in ms.items():

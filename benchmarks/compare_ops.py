@@ -133,7 +133,7 @@ def main():
                 else:
                     why[peer] = reason
             times = common.take_turns(calls | copy_calls, rounds)
-            ms = {name: common.median_ms(t) for name, t in times.items()}
+            ms = {name: common.typical_ms(t, options) for name, t in times.items()}
             best = min((ms[p] for p in calls if p != "ours"), default=float("nan"))
             moved = case.bytes(op) / (2 * source.nbytes)
             share = moved * ms["copy"] / ms["ours"]

@@ -16,6 +16,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MatrixBlocks.h"
 #include "TileEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -198,13 +199,28 @@ void TileEmitter::emitSums(Frame &frame, SmallVector<linalg::GenericOp> ops,
   auto nest = [&](auto &self, OpBuilder &inner,
                   ValueRange args) -> SmallVector<Value> {
     if (indices.size() < extents.size()) {
-      Value end =
-          arith::ConstantIndexOp::create(inner, loc, extents[indices.size()]);
-      return buildLoop(inner, loc, zero, end, 1, args,
-                       [&](OpBuilder &body, Value index, ValueRange carried) {
-                         indices.push_back(index);
-                         return self(self, body, carried);
-                       });
+      int64_t extent = extents[indices.size()];
+      bool isInnermost = indices.size() + 1 == extents.size();
+      int64_t steps = getStepsOfDepth(options.vectorBits);
+      if (!isInnermost || extent % steps != 0)
+        steps = 1;
+      Value end = arith::ConstantIndexOp::create(inner, loc, extent);
+      return buildLoop(
+          inner, loc, zero, end, steps, args,
+          [&](OpBuilder &body, Value index, ValueRange carried) {
+            SmallVector<Value> results(carried);
+            for (int64_t step = 0; step < steps; ++step) {
+              Value here = index;
+              if (step > 0)
+                here = arith::AddIOp::create(
+                    body, loc, index,
+                    arith::ConstantIndexOp::create(body, loc, step));
+              indices.push_back(here);
+              results = self(self, body, results);
+              indices.pop_back();
+            }
+            return results;
+          });
     }
     Frame at{inner, frame.row, frame.local};
     prefetchNextTile(inner, sums.front().op, indices.back());

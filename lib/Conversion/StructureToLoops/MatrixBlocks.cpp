@@ -62,7 +62,7 @@ BlockShape::BlockShape(Type type, int64_t vectorBits)
     : type(type),
       lanes(std::max<int64_t>(vectorBits / type.getIntOrFloatBitWidth(), 1)),
       // AVX2 has 16 registers, AVX-512 and NEON have 32.
-      vectors(vectorBits == 256 ? 2 : 4) {}
+      vectors(vectorBits == 256 ? 2 : 4), steps(getStepsOfDepth(vectorBits)) {}
 
 Value Sums::zero(OpBuilder &b, Location loc, Type shape) const {
   return arith::ConstantOp::create(b, loc, shape, b.getZeroAttr(shape));
@@ -315,32 +315,47 @@ nested::tile::sumBlock(OpBuilder &b, Location loc, const Matrix &lhs,
                        const BlockShape &shape, const Sums &sums) {
   Indices ix(b, loc);
   VectorType type = shape.getVector();
-  SmallVector<Value> zeros(rowOffsets.size() * width, sums.zero(b, loc, type));
-  auto loop = scf::ForOp::create(
-      b, loc, ix.constant(0), count, ix.constant(1), zeros,
-      [&](OpBuilder &inner, Location l, Value k, ValueRange args) {
-        Indices kx(inner, l);
-        Value base = kx.add(at, kx.mul(k, width * shape.lanes));
-        SmallVector<Value> columns;
-        for (int64_t v = 0; v < width; ++v)
-          columns.push_back(vector::LoadOp::create(
-              inner, l, type, panel, kx.add(base, v * shape.lanes)));
-        Value depth = kx.add(first, k);
-        Value offset =
-            lhs.table
-                ? memref::LoadOp::create(inner, l, lhs.table, depth).getResult()
-                : kx.mul(depth, lhs.column);
-        SmallVector<Value> next;
-        for (auto [r, rowOffset] : llvm::enumerate(rowOffsets)) {
-          Value element = memref::LoadOp::create(inner, l, lhs.memory,
-                                                 kx.add(rowOffset, offset));
-          Value row = vector::BroadcastOp::create(
-              inner, l, type, sums.widen(inner, l, element));
-          for (int64_t v = 0; v < width; ++v)
-            next.push_back(sums.multiplyAdd(inner, l, row, columns[v],
-                                            args[r * width + v]));
-        }
-        scf::YieldOp::create(inner, l, next);
-      });
-  return SmallVector<Value>(loop.getResults());
+  auto step = [&](OpBuilder &inner, Value k, ValueRange args) {
+    Indices kx(inner, loc);
+    Value base = kx.add(at, kx.mul(k, width * shape.lanes));
+    SmallVector<Value> columns;
+    for (int64_t v = 0; v < width; ++v)
+      columns.push_back(vector::LoadOp::create(inner, loc, type, panel,
+                                               kx.add(base, v * shape.lanes)));
+    Value depth = kx.add(first, k);
+    Value offset =
+        lhs.table
+            ? memref::LoadOp::create(inner, loc, lhs.table, depth).getResult()
+            : kx.mul(depth, lhs.column);
+    SmallVector<Value> next;
+    for (auto [r, rowOffset] : llvm::enumerate(rowOffsets)) {
+      Value element = memref::LoadOp::create(inner, loc, lhs.memory,
+                                             kx.add(rowOffset, offset));
+      Value row = vector::BroadcastOp::create(inner, loc, type,
+                                              sums.widen(inner, loc, element));
+      for (int64_t v = 0; v < width; ++v)
+        next.push_back(
+            sums.multiplyAdd(inner, loc, row, columns[v], args[r * width + v]));
+    }
+    return next;
+  };
+  // The steps [from, to), `number` in each iteration.
+  auto loop = [&](Value from, Value to, int64_t number, ValueRange inits) {
+    auto result = scf::ForOp::create(
+        b, loc, from, to, ix.constant(number), inits,
+        [&](OpBuilder &inner, Location, Value k, ValueRange args) {
+          SmallVector<Value> next(args);
+          for (int64_t i = 0; i < number; ++i)
+            next = step(inner, Indices(inner, loc).add(k, i), next);
+          scf::YieldOp::create(inner, loc, next);
+        });
+    return SmallVector<Value>(result.getResults());
+  };
+  SmallVector<Value> block(rowOffsets.size() * width, sums.zero(b, loc, type));
+  std::optional<int64_t> known = getConstantIntValue(count);
+  if (known && *known % shape.steps == 0)
+    return loop(ix.constant(0), count, shape.steps, block);
+  Value whole = ix.mul(ix.div(count, shape.steps), shape.steps);
+  block = loop(ix.constant(0), whole, shape.steps, block);
+  return shape.steps == 1 ? block : loop(whole, count, 1, block);
 }

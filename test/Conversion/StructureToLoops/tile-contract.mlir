@@ -18,7 +18,9 @@ func.func @rows(%a: memref<?xf32>, %b: memref<?xf32>, %c: memref<?xf32>, %rows: 
   // CHECK-COUNT-24: vector.fma
   // AVX2: vector.load {{.*}} vector<8xf32>
   // AVX2: scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
-  // AVX2-COUNT-12: vector.fma
+  // Two steps over the depth in each iteration.
+  // AVX2-COUNT-24: vector.fma
+  // AVX2: scf.yield
   ragged.tile_contract lhs %a[%0, %64, %1] rhs %b[%0, %64, %1] into %c[%0, %64, %1] size [%rows, %64, %64]
       accumulate %false : memref<?xf32>, memref<?xf32>, memref<?xf32>
   // CHECK-NOT: ragged.tile_contract

@@ -194,20 +194,20 @@ LogicalResult Interpreter::run(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<ragged::PartitionOp, ragged::LengthsOp, ragged::OffsetsOp,
             ragged::RowSplitsOp, ragged::TotalOp, ragged::ExtentOp,
-            ragged::LocateOp, ragged::LinearizeOp, ragged::ValuesOp,
-            ragged::PackOp, ragged::WithLengthsOp, ragged::CastOp,
-            ragged::CallOp, ragged::EmptyOp, ragged::FillOp, ragged::IotaOp,
-            ragged::MapOp, ragged::BroadcastOp, ragged::LinearOp,
-            ragged::ContractOp, ragged::AttentionOp, ragged::ReduceOp,
-            ragged::SoftmaxOp, ragged::NormalizeOp, ragged::GenericOp,
-            ragged::TransposeOp, ragged::SliceOp, ragged::PadOp,
-            ragged::ConcatOp, ragged::TakeOp, ragged::TakeAlongOp,
-            ragged::ReshapeOp, ragged::GatherOp, ragged::MaskedSelectOp,
-            ragged::NestOp, ragged::UnnestOp, ragged::ScanOp,
-            ragged::AccumulateOp, ragged::SortOp, ragged::SearchSortedOp,
-            ragged::ScatterOp, ragged::SelectBatchOp, ragged::RepeatBatchOp,
-            ragged::BindSizeOp, ragged::KernelOp, arith::ConstantOp>(
-          [&](auto op) { return run(op); })
+            ragged::InstanceOp, ragged::LocateOp, ragged::LinearizeOp,
+            ragged::ValuesOp, ragged::PackOp, ragged::WithLengthsOp,
+            ragged::CastOp, ragged::BarrierOp, ragged::CallOp, ragged::EmptyOp,
+            ragged::FillOp, ragged::IotaOp, ragged::MapOp, ragged::BroadcastOp,
+            ragged::LinearOp, ragged::ContractOp, ragged::AttentionOp,
+            ragged::ReduceOp, ragged::SoftmaxOp, ragged::NormalizeOp,
+            ragged::GenericOp, ragged::TransposeOp, ragged::SliceOp,
+            ragged::PadOp, ragged::ConcatOp, ragged::TakeOp,
+            ragged::TakeAlongOp, ragged::ReshapeOp, ragged::GatherOp,
+            ragged::MaskedSelectOp, ragged::NestOp, ragged::UnnestOp,
+            ragged::ScanOp, ragged::AccumulateOp, ragged::SortOp,
+            ragged::SearchSortedOp, ragged::ScatterOp, ragged::SelectBatchOp,
+            ragged::RepeatBatchOp, ragged::BindSizeOp, ragged::KernelOp,
+            arith::ConstantOp>([&](auto op) { return run(op); })
       .Default([&](Operation *op) { return runElementwise(op); });
 }
 
@@ -295,7 +295,7 @@ FailureOr<std::vector<RaggedValue>> reference::run(func::FuncOp entry,
 LogicalResult reference::expandDerivatives(ModuleOp module) {
   auto isRequest = [](Operation *op) {
     return isa<ragged::GradientOp, ragged::VariableOp, ragged::StopGradientOp,
-               ragged::CustomGradientOp>(op)
+               ragged::CustomGradientOp, ragged::CheckpointOp>(op)
                ? WalkResult::interrupt()
                : WalkResult::advance();
   };

@@ -45,6 +45,7 @@ private:
   Result run(ragged::RowSplitsOp op);
   Result run(ragged::TotalOp op);
   Result run(ragged::ExtentOp op);
+  Result run(ragged::InstanceOp op);
   Result run(ragged::LocateOp op);
   Result run(ragged::LinearizeOp op);
   Result run(ragged::ValuesOp op);
@@ -54,6 +55,7 @@ private:
   /// A partition of this type, from the symbols.
   mlir::FailureOr<RaggedValue> allocatePartition(Op *op,
                                                  ragged::PartitionType type);
+  Result run(ragged::BarrierOp op);
 
   // Calls.cpp
   Result run(ragged::CallOp op);

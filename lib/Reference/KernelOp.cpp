@@ -201,7 +201,9 @@ LogicalResult KernelRun::runTile(int64_t begin, int64_t live) {
       result = this->fold(fold, tile);
     else if (auto coord = dyn_cast<ragged::TileCoordOp>(each))
       result = fillRows(coord, [&](int64_t row) -> FailureOr<int64_t> {
-        return tile.rows[row].coordinates[coord.getDim()];
+        return static_cast<int64_t>(coord.getDim()) < 0
+                   ? tile.rows[row].instance
+                   : tile.rows[row].coordinates[coord.getDim()];
       });
     else if (auto extent = dyn_cast<ragged::TileExtentOp>(each))
       result = fillRows(extent, [&](int64_t row) {

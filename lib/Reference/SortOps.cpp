@@ -116,9 +116,11 @@ static Number combine(ScatterKind kind, DType dtype, Number old,
 LogicalResult Interpreter::run(ragged::ScatterOp op) {
   RaggedValue result = get(op.getInit());
   result.type = op.getType();
-  LogicalType type = LogicalType::of(op.getInit());
-  for (size_t i = 0; i < result.instances.size(); ++i) {
-    Array &array = result.instances[i];
+  LogicalType type = LogicalType::of(op.getUpdates());
+  // The updates of all samples may go into one dense result.
+  bool isShared = LogicalType::of(op.getInit()).isDense();
+  for (size_t i = 0; i < get(op.getUpdates()).instances.size(); ++i) {
+    Array &array = result.instances[isShared ? 0 : i];
     const Array &indices = get(op.getIndices()).instances[i];
     const Array &updates = get(op.getUpdates()).instances[i];
     int64_t columns = countElements(ArrayRef(array.shape).drop_front());

@@ -148,6 +148,15 @@ LogicalResult Interpreter::run(ragged::ExtentOp op) {
   return set(op.getResult(), std::move(*result));
 }
 
+LogicalResult Interpreter::run(ragged::InstanceOp op) {
+  FailureOr<RaggedValue> result = allocate(op, op.getType());
+  if (failed(result))
+    return failure();
+  for (auto [i, array] : llvm::enumerate(result->instances))
+    array.data.front().i = i;
+  return set(op.getResult(), std::move(*result));
+}
+
 //===----------------------------------------------------------------------===//
 // Rows and coordinates
 //===----------------------------------------------------------------------===//
@@ -296,6 +305,10 @@ LogicalResult Interpreter::run(ragged::WithLengthsOp op) {
       failed(unpack(op, get(op.getSource()).getPacked().data, *result)))
     return failure();
   return set(op.getResult(), std::move(*result));
+}
+
+LogicalResult Interpreter::run(ragged::BarrierOp op) {
+  return set(op.getResult(), get(op.getSource()));
 }
 
 LogicalResult Interpreter::run(ragged::CastOp op) {

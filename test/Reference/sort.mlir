@@ -49,3 +49,21 @@ func.func @scatter(
   %1 = ragged.scatter set %z, %i, %x : !ragged.tensor<[K, 2], f32>, !ragged.tensor<[N], i64>, !ragged.tensor<[N, 2], f32> -> !ragged.tensor<[K, 2], f32>
   return %0, %1 : !ragged.tensor<[K, 2], f32>, !ragged.tensor<[K, 2], f32>
 }
+
+// All samples add to one result, in their order.
+// CHECK-LABEL: @scatter_over_batch
+// CHECK: 0 :
+// CHECK-NEXT: [1, 8, 10]
+// CHECK: 1 :
+// CHECK-NEXT: [0] 0
+// CHECK-NEXT: [1] 1
+// CHECK-NEXT: [2] 2
+func.func @scatter_over_batch(
+    %z: tensor<3xf32> {reference.values = dense<[1.0, 1.0, 10.0]> : tensor<3xf32>},
+    %i: !ragged.tensor<[N], i64> {reference.values = dense<1> : tensor<3xi64>, reference.lengths = [array<i64: 2, 0, 1>]},
+    %x: !ragged.tensor<[N], f32> {reference.values = dense<[1.0, 2.0, 4.0]> : tensor<3xf32>})
+    -> (tensor<3xf32>, !ragged.tensor<[], i64>) {
+  %0 = ragged.scatter add %z, %i, %x : tensor<3xf32>, !ragged.tensor<[N], i64>, !ragged.tensor<[N], f32> -> tensor<3xf32>
+  %1 = ragged.instance : !ragged.tensor<[], i64>
+  return %0, %1 : tensor<3xf32>, !ragged.tensor<[], i64>
+}

@@ -69,9 +69,6 @@ class Checked:
         self.used = lowered._traced.used
         self.captured_backward = lowered._traced.frozen
 
-    def interpret(self, program, args):
-        return [o.samples for o in program.interpret(args)]
-
 
 def total(seeds, results):
     return sum(
@@ -85,19 +82,41 @@ def check(function, specs, args, rng=None, step=1e-5, tolerance=1e-6, directions
     """args: for batched specs a list of samples, else an array. f64."""
     rng = rng or np.random.default_rng(5)
     made = Checked(function, specs)
-    forward = made.interpret(made.forward, [*args, *made.captured])
-    seeds = [[rng.standard_normal(np.shape(s)) for s in result] for result in forward]
-    passed = [seed if o["kind"] == "ragged" else seed[0] for seed, o in zip(seeds, made.outputs)]
-    given = [*passed, *args]
-    chosen = [given[k] for k in made.used] + made.captured_backward
-    exact = made.backward.interpret(chosen)
-    compiled = made.backward.run(chosen, threads=2)
+
+    def select(given):
+        return [given[k] for k in made.used] + made.captured_backward
+
+    return compare(made.forward, made.backward, made.floats, args, rng, step, tolerance, directions,
+                   made.captured, select)  # fmt: skip
+
+
+def check_text(forward, backward, floats, args, rng=None, step=1e-5, tolerance=1e-6, directions=2):
+    """The same for modules: of arguments to results; of seeds and arguments to the gradients of the
+    arguments `floats`."""
+    rng = rng or np.random.default_rng(5)
+    return compare(Program(forward), Program(backward), floats, args, rng, step, tolerance, directions,
+                   [], list)  # fmt: skip
+
+
+def compare(
+    forward, backward, floats, args, rng, step, tolerance, directions, captured, select
+):  # fmt: skip
+    def interpret(program, args):
+        return [o.samples for o in program.interpret(args)]
+
+    outputs = forward.info["results"]
+    results = interpret(forward, [*args, *captured])
+    seeds = [[rng.standard_normal(np.shape(s)) for s in result] for result in results]
+    passed = [seed if o["kind"] == "ragged" else seed[0] for seed, o in zip(seeds, outputs)]
+    chosen = select([*passed, *args])
+    exact = backward.interpret(chosen)
+    compiled = backward.run(chosen, threads=2)
     for k, (a, b) in enumerate(zip(compiled, exact)):
         for x, y in zip(a.samples, b.samples):
             assert x.shape == y.shape
             same(x, y, 1e-12, f"compiled gradient {k}")
     gradients = [g.samples for g in exact]
-    for k, position in enumerate(made.floats):
+    for k, position in enumerate(floats):
         batched = isinstance(args[position], list)
         at = args[position] if batched else [args[position]]
         for _ in range(directions):
@@ -107,7 +126,7 @@ def check(function, specs, args, rng=None, step=1e-5, tolerance=1e-6, directions
                 new = [a + t * m for a, m in zip(at, moves)]  # noqa: B023
                 changed = list(args)
                 changed[position] = new if batched else new[0]  # noqa: B023
-                return total(seeds, made.interpret(made.forward, [*changed, *made.captured]))
+                return total(seeds, interpret(forward, [*changed, *captured]))
 
             numeric = (moved(step) - moved(-step)) / (2 * step)
             analytic = sum(float(np.sum(g * m)) for g, m in zip(gradients[k], moves))
@@ -126,4 +145,4 @@ def same(x, y, tolerance, what):
     assert not (bad & (x != y)).any(), f"{what}: {np.abs(x - y).max()}"
 
 
-__all__ = ["Checked", "RunError", "check", "flatten", "random_like", "same"]
+__all__ = ["Checked", "RunError", "check", "check_text", "flatten", "random_like", "same"]

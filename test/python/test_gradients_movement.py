@@ -49,16 +49,6 @@ def test_gradients(name, lengths):
     check(function, specs, numbers(specs, LENGTHS[lengths]))
 
 
-def test_steps_from_elsewhere():
-    """What has no rule says so."""
-
-    def f(x):
-        return nested.grad(lambda y: nested.batch.sum(y[x.shape[0] // 2 :: 3], axis=None))(x)
-
-    with pytest.raises(nested.CompileError, match="has no derivative for step 3.*a fixed distance"):
-        nested.jit(f).lower(ragged("N")).text("generic")
-
-
 def test_dense():
     check(lambda w: np.concatenate([w[::2], np.pad(w, 1)[:, 1:5]]) ** 2, [dense(3, 4)],
           [np.random.default_rng(0).standard_normal((3, 4))])  # fmt: skip

@@ -139,9 +139,10 @@ LogicalResult KernelEmitter::plan() {
           });
     } else if (auto coord = dyn_cast<TileCoordOp>(op)) {
       rowTensorOf[&op] =
-          addRowTensor(i64, [this, dim = coord.getDim()](
+          addRowTensor(i64, [this, dim = static_cast<int64_t>(coord.getDim())](
                                 OpBuilder &at, const RowPosition &p, Value) {
-            return IndexBuilder(at, loc).toI64(p.coordinates[dim]);
+            return IndexBuilder(at, loc).toI64(dim < 0 ? p.sample
+                                                       : p.coordinates[dim]);
           });
     } else if (auto extentOp = dyn_cast<TileExtentOp>(op)) {
       rowTensorOf[&op] =

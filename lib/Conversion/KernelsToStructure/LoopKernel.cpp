@@ -150,7 +150,8 @@ void LoopKernel::forBlocks(OpBuilder &b, Location loc, ExtentAttr extent,
           scf::YieldOp::create(inner, l);
         });
   };
-  if (std::optional<int64_t> columns = extent.getConstant()) {
+  std::optional<int64_t> columns = extent ? extent.getConstant() : std::nullopt;
+  if (columns) {
     int64_t blocks = *columns / kBlock * kBlock;
     if (blocks)
       forRange(ib.constant(0), ib.constant(blocks), kBlock);

@@ -102,7 +102,7 @@ public:
   using BlockBody = llvm::function_ref<void(mlir::OpBuilder &, mlir::Location,
                                             mlir::Value column, int64_t width)>;
   /// Columns [0, size), in blocks that are vectors of `width` consecutive ones
-  /// (0: one, a scalar). `size` is the value of `extent` here.
+  /// (0: one, a scalar). `size` is the value of `extent` here; null: of none.
   static void forBlocks(mlir::OpBuilder &b, mlir::Location loc,
                         ExtentAttr extent, mlir::Value size, BlockBody body);
 

@@ -6,7 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // A unit is a sample: its updates are combined one after the other, in blocks
-// of columns. Sums of floats are kept in a temporary of f64 (R6).
+// of columns. Where all samples go into one dense result, a unit is a block of
+// its rows, which takes from the updates of the batch, in order, those that are
+// its own: no two threads write one row, and the work is linear but for the
+// indices. Sums of floats are kept in a temporary of f64 (R6).
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,13 +65,100 @@ static Value convert(OpBuilder &b, Location loc, Value value, Type element) {
   return arith::TruncFOp::create(b, loc, type, value);
 }
 
+/// Blocks of rows of a result that all samples go into. Each of them reads all
+/// indices.
+static constexpr int64_t kMaxBlocks = 64;
+
 namespace {
+/// What is written in a unit: rows [begin, end) of the result.
+struct Scatter {
+  LoopKernel &kernel;
+  ScatterOp op;
+  LogicalType updatesType;
+  DimSplit split;
+  LoopOperand init = {}, indices = {}, updates = {}, sums = {};
+  int64_t error = 0;
+  /// Elements of the unit's rows; null where that is no formula.
+  ExtentAttr elements = {};
+  Value rows = {}, inner = {}, begin = {}, end = {};
+
+  /// The rows of the unit, as another type of float.
+  void copy(OpBuilder &b, Location loc, const LoopOperand &from,
+            const LoopOperand &to, Value sample);
+  /// The updates of a sample, those that go to rows of the unit.
+  void combineSample(OpBuilder &b, Location loc, Value sample);
+};
+
 struct ScatterKernels
     : LoopKernelOpInterface::ExternalModel<ScatterKernels, ScatterOp> {
   LogicalResult emitLoopKernels(Operation *operation,
                                 LoopKernelBuilder &builder) const;
 };
 } // namespace
+
+void Scatter::copy(OpBuilder &b, Location loc, const LoopOperand &from,
+                   const LoopOperand &to, Value sample) {
+  IndexBuilder ib(b, loc);
+  Value first = ib.mul(begin, inner);
+  Value fromFirst = ib.add(kernel.getFirst(b, loc, from, sample), first);
+  Value toFirst = ib.add(kernel.getFirst(b, loc, to, sample), first);
+  LoopKernel::forBlocks(
+      b, loc, elements, ib.mul(ib.sub(end, begin), inner),
+      [&](OpBuilder &at, Location l, Value column, int64_t width) {
+        IndexBuilder cb(at, l);
+        Value value =
+            LoopKernel::load(at, l, from, cb.add(fromFirst, column), width);
+        LoopKernel::store(at, l, convert(at, l, value, to.type.elementType), to,
+                          cb.add(toFirst, column));
+      });
+}
+
+void Scatter::combineSample(OpBuilder &b, Location loc, Value sample) {
+  IndexBuilder ib(b, loc);
+  Value sumsFirst = kernel.getFirst(b, loc, sums, sample);
+  Value indicesFirst = kernel.getFirst(b, loc, indices, sample);
+  Value updatesFirst = kernel.getFirst(b, loc, updates, sample);
+  scf::ForOp::create(
+      b, loc, ib.constant(0),
+      kernel.evaluate(b, loc, updatesType.extents[0], updatesType.path, sample),
+      ib.constant(1), ValueRange(),
+      [&](OpBuilder &body, Location l, Value row, ValueRange) {
+        IndexBuilder rb(body, l);
+        Value raw =
+            LoopKernel::load(body, l, indices, rb.add(indicesFirst, row));
+        Value index =
+            arith::IndexCastOp::create(body, l, body.getIndexType(), raw);
+        // Unsigned: a negative index is out of range too.
+        Value inside = rb.compare(arith::CmpIPredicate::ult, index, rows);
+        kernel.getSignature().recordErrorUnless(body, l, inside, error, raw,
+                                                row, sample);
+        // Again unsigned: an index before the first row of the unit is far
+        // behind the last.
+        Value mine = rb.compare(arith::CmpIPredicate::ult, rb.sub(index, begin),
+                                rb.sub(end, begin));
+        scf::IfOp::create(body, l, mine, [&](OpBuilder &then, Location at) {
+          IndexBuilder tb(then, at);
+          Value to = tb.add(sumsFirst, tb.mul(index, inner));
+          Value from = tb.add(updatesFirst, tb.mul(row, inner));
+          LoopKernel::forBlocks(
+              then, at, split.inner, inner,
+              [&](OpBuilder &block, Location bl, Value column, int64_t width) {
+                IndexBuilder cb(block, bl);
+                Value place = cb.add(to, column);
+                Value old = LoopKernel::load(block, bl, sums, place, width);
+                Value update = LoopKernel::load(block, bl, updates,
+                                                cb.add(from, column), width);
+                update = convert(block, bl, update, sums.type.elementType);
+                LoopKernel::store(block, bl,
+                                  combine(op.getKind(), block, bl,
+                                          sums.type.elementType, old, update),
+                                  sums, place);
+              });
+          scf::YieldOp::create(then, at);
+        });
+        scf::YieldOp::create(body, l);
+      });
+}
 
 LogicalResult
 ScatterKernels::emitLoopKernels(Operation *operation,
@@ -91,89 +181,69 @@ ScatterKernels::emitLoopKernels(Operation *operation,
   if (!where.empty())
     message += " at " + where;
 
-  // Work is cut by updates, of which there may be more than rows of the result.
   LogicalType updatesType = LogicalType::of(op.getUpdates());
-  LoopUnits samples = LoopUnits::makeInstances(updatesType);
-  builder.addKernel("", samples, [&](LoopKernel &kernel) {
-    LoopOperand init = kernel.addValue(op.getInit());
-    LoopOperand indices = kernel.addValue(op.getIndices());
-    LoopOperand updates = kernel.addValue(op.getUpdates());
+  DimSplit split(type, 0);
+  bool overBatch = type.path.size() < updatesType.path.size();
+  // Work is cut by updates, of which there may be more than rows of the result;
+  // over the batch by rows of the result, a block of which is a unit.
+  int64_t blockRows = 0;
+  LoopUnits units = LoopUnits::makeInstances(updatesType);
+  if (overBatch) {
+    int64_t rows = *split.length.getConstant();
+    blockRows = std::max<int64_t>(llvm::divideCeil(rows, kMaxBlocks), 1);
+    units = {
+        {},
+        split.length,
+        extent::constant(op.getContext(), llvm::divideCeil(rows, blockRows))};
+  }
+  builder.addKernel("", units, [&](LoopKernel &kernel) {
+    Scatter scatter{kernel, op, updatesType, split};
+    scatter.init = kernel.addValue(op.getInit());
+    scatter.indices = kernel.addValue(op.getIndices());
+    scatter.updates = kernel.addValue(op.getUpdates());
     LoopOperand result = kernel.addValue(op.getResult());
-    LoopOperand sums = isWide ? kernel.addTemp(wideBuffer, wideType) : result;
-    int64_t error = kernel.getSignature().addError(message);
-    DimSplit split(type, 0);
-    ExtentAttr elements = extent::mul(split.length, split.inner);
+    scatter.sums = isWide ? kernel.addTemp(wideBuffer, wideType) : result;
+    scatter.error = kernel.getSignature().addError(message);
+    Value counts;
+    if (overBatch)
+      counts = kernel.getSignature().getTable(
+          TableKey::makeOffsets(updatesType.getRowExtent(), updatesType.path));
 
-    kernel.forUnits([&](OpBuilder &b, Location loc, Value sample, Value) {
+    kernel.forUnits([&](OpBuilder &b, Location loc, Value sample, Value unit) {
       IndexBuilder ib(b, loc);
-      Value inner = kernel.evaluate(b, loc, split.inner, sample);
-      Value rows = kernel.evaluate(b, loc, split.length, sample);
-      Value size = ib.mul(rows, inner);
-      Value sumsFirst = kernel.getFirst(b, loc, sums, sample);
-      auto copy = [&](const LoopOperand &from, const LoopOperand &to) {
-        Value fromFirst = kernel.getFirst(b, loc, from, sample);
-        Value toFirst = kernel.getFirst(b, loc, to, sample);
-        LoopKernel::forBlocks(
-            b, loc, elements, size,
-            [&](OpBuilder &at, Location l, Value column, int64_t width) {
-              IndexBuilder cb(at, l);
-              Value value = LoopKernel::load(at, l, from,
-                                             cb.add(fromFirst, column), width);
-              LoopKernel::store(at, l,
-                                convert(at, l, value, to.type.elementType), to,
-                                cb.add(toFirst, column));
+      Value rows = kernel.evaluate(b, loc, split.length, type.path, sample);
+      scatter.rows = rows;
+      scatter.inner = kernel.evaluate(b, loc, split.inner, type.path, sample);
+      if (overBatch) {
+        Value block = ib.constant(blockRows);
+        scatter.begin = ib.mul(unit, block);
+        scatter.end = ib.min(ib.add(scatter.begin, block), rows);
+      } else {
+        scatter.elements = extent::mul(split.length, split.inner);
+        scatter.begin = ib.constant(0);
+        scatter.end = rows;
+      }
+      scatter.copy(b, loc, scatter.init, scatter.sums, sample);
+      if (overBatch) {
+        Value one = ib.constant(1);
+        Value size = memref::DimOp::create(b, loc, counts, ib.constant(0));
+        scf::ForOp::create(
+            b, loc, ib.constant(0), ib.sub(size, one), one, ValueRange(),
+            [&](OpBuilder &body, Location l, Value each, ValueRange) {
+              scatter.combineSample(body, l, each);
+              scf::YieldOp::create(body, l);
             });
-      };
-      copy(init, sums);
-      Value indicesFirst = kernel.getFirst(b, loc, indices, sample);
-      Value updatesFirst = kernel.getFirst(b, loc, updates, sample);
-      scf::ForOp::create(
-          b, loc, ib.constant(0),
-          kernel.evaluate(b, loc, updatesType.extents[0], sample),
-          ib.constant(1), ValueRange(),
-          [&](OpBuilder &body, Location l, Value row, ValueRange) {
-            IndexBuilder rb(body, l);
-            Value raw =
-                LoopKernel::load(body, l, indices, rb.add(indicesFirst, row));
-            Value index =
-                arith::IndexCastOp::create(body, l, body.getIndexType(), raw);
-            // Unsigned: a negative index is out of range too.
-            Value inside = rb.compare(arith::CmpIPredicate::ult, index, rows);
-            kernel.getSignature().recordErrorUnless(body, l, inside, error, raw,
-                                                    row, sample);
-            scf::IfOp::create(
-                body, l, inside, [&](OpBuilder &then, Location at) {
-                  IndexBuilder tb(then, at);
-                  Value to = tb.add(sumsFirst, tb.mul(index, inner));
-                  Value from = tb.add(updatesFirst, tb.mul(row, inner));
-                  LoopKernel::forBlocks(
-                      then, at, split.inner, inner,
-                      [&](OpBuilder &block, Location bl, Value column,
-                          int64_t width) {
-                        IndexBuilder cb(block, bl);
-                        Value place = cb.add(to, column);
-                        Value old =
-                            LoopKernel::load(block, bl, sums, place, width);
-                        Value update = LoopKernel::load(
-                            block, bl, updates, cb.add(from, column), width);
-                        update =
-                            convert(block, bl, update, sums.type.elementType);
-                        LoopKernel::store(block, bl,
-                                          combine(op.getKind(), block, bl,
-                                                  sums.type.elementType, old,
-                                                  update),
-                                          sums, place);
-                      });
-                  scf::YieldOp::create(then, at);
-                });
-            scf::YieldOp::create(body, l);
-          });
+      } else {
+        scatter.combineSample(b, loc, sample);
+      }
       if (isWide)
-        copy(sums, result);
+        scatter.copy(b, loc, scatter.sums, result, sample);
     });
-    int64_t work = op.getKind() == ScatterKind::Set ? 0 : updates.rowElements;
-    return LoopCost{
-        work, LoopKernel::countBytes({indices, updates, updates, updates})};
+    int64_t work =
+        op.getKind() == ScatterKind::Set ? 0 : scatter.updates.rowElements;
+    return LoopCost{work,
+                    LoopKernel::countBytes({scatter.indices, scatter.updates,
+                                            scatter.updates, scatter.updates})};
   });
   return success();
 }

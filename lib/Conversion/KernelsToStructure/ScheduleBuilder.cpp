@@ -444,6 +444,13 @@ LogicalResult ScheduleBuilder::addStep(Operation *op) {
         getArgument(from) ? createPackedCopy(from) : buffers[from];
     return success();
   }
+  if (auto barrier = dyn_cast<BarrierOp>(op)) {
+    Value source = barrier.getSource();
+    buffers[barrier.getResult()] = buffers[source];
+    if (std::optional<int64_t> arg = getArgument(source))
+      arguments[barrier.getResult()] = *arg;
+    return success();
+  }
   if (auto pack = dyn_cast<PackOp>(op))
     return addPack(pack);
   if (auto values = dyn_cast<ValuesOp>(op)) {

@@ -19,21 +19,6 @@ void nested::ragged::eraseDeadOps(Block &block) {
       op.erase();
 }
 
-Value AdjointBuilder::addWhereIndexed(OpBuilder &b, Location loc,
-                                      ValueRange scalars, int64_t dim) {
-  Value wanted = scalars[0], x = scalars[1], sum = scalars[2];
-  Value place = IndexOp::create(b, loc, b.getI64Type(), dim);
-  if (!wanted.getType().isInteger(64))
-    wanted = arith::ExtSIOp::create(b, loc, b.getI64Type(), wanted);
-  Value hit =
-      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, wanted, place);
-  Type wide = sum.getType();
-  x = makeFloat(b, loc, wide, x);
-  Value zero = arith::ConstantOp::create(b, loc, getNumberAttr(wide, 0));
-  return arith::AddFOp::create(b, loc, sum,
-                               arith::SelectOp::create(b, loc, hit, x, zero));
-}
-
 FailureOr<Value> AdjointBuilder::sumTo(Value gradient, Type type) {
   LogicalType from = LogicalType::of(gradient), to = LogicalType::of(type);
   int64_t first = from.getRank() - to.getRank();
@@ -75,19 +60,52 @@ FailureOr<Value> AdjointBuilder::sumTo(Value gradient, Type type) {
   return withType(gradient, type);
 }
 
-FailureOr<Value> AdjointBuilder::differentiate(OpBuilder &builder,
-                                               ArrayRef<Operation *> body,
-                                               Value variable, Value output,
-                                               Value seed) {
-  Activity activity(body, variable, output);
-  Gradients gradients;
-  gradients.contribute(output, seed);
-  auto add = [&](Value lhs, Value rhs) -> Value {
-    return arith::AddFOp::create(builder, lhs.getLoc(), lhs, rhs);
-  };
-  if (!activity.isActive(output))
-    return Value();
-  if (failed(sweepBackwards(builder, activity, gradients, add)))
+FailureOr<SmallVector<Value>> AdjointBuilder::differentiateScalars(
+    OpBuilder &builder, ArrayRef<Operation *> body, ValueRange variables,
+    ValueRange outputs, ArrayRef<Value> seeds) {
+  return differentiate(builder, body, variables, outputs, seeds,
+                       [&](Value lhs, Value rhs) -> Value {
+                         return arith::AddFOp::create(builder, lhs.getLoc(),
+                                                      lhs, rhs);
+                       });
+}
+
+FailureOr<Value>
+AdjointBuilder::differentiateScalars(OpBuilder &builder,
+                                     ArrayRef<Operation *> body, Value variable,
+                                     Value output, Value seed) {
+  auto found = differentiateScalars(builder, body, ValueRange(variable),
+                                    ValueRange(output), {seed});
+  if (failed(found))
     return failure();
-  return gradients.get(variable, add);
+  return found->front();
+}
+
+FailureOr<SmallVector<Value>> AdjointBuilder::differentiateAs(
+    Operation *op, ArrayRef<Value> gradients, ArrayRef<bool> active,
+    function_ref<SmallVector<Value>(ValueRange)> compute) {
+  SmallVector<Value> operands(op->getOperands()), variables;
+  for (auto [operand, isActive] : llvm::zip_equal(operands, active))
+    if (isActive) {
+      operand = VariableOp::create(builder, loc, operand);
+      variables.push_back(operand);
+    }
+  // Variables are there, so something stands before the ops to come.
+  Operation *last = variables.back().getDefiningOp();
+  SmallVector<Value> outputs = compute(operands);
+  SmallVector<Operation *> ops;
+  for (Operation *next = last->getNextNode();
+       next && next != &*builder.getInsertionPoint();
+       next = next->getNextNode())
+    ops.push_back(next);
+  auto found =
+      differentiate(builder, ops, variables, outputs, gradients,
+                    [&](Value lhs, Value rhs) { return add(lhs, rhs); });
+  if (failed(found))
+    return failure();
+  SmallVector<Value> results;
+  unsigned next = 0;
+  for (bool isActive : active)
+    results.push_back(isActive ? (*found)[next++] : Value());
+  return results;
 }

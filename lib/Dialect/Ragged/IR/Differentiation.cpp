@@ -7,7 +7,9 @@
 
 #include "nested/Dialect/Ragged/IR/Differentiation.h"
 
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "nested/Dialect/Ragged/IR/SymbolBindings.h"
 
 using namespace mlir;
 using namespace nested::ragged;
@@ -63,6 +65,66 @@ Value Gradients::get(Value value, Add add) {
   return parts.front();
 }
 
+namespace {
+/// The ops of checkpoints, computed again.
+class Recomputation {
+public:
+  Recomputation(OpBuilder &builder) : builder(builder) {}
+  /// The op again, if it is one of a checkpoint's, else itself. What is
+  /// computed again is so after `gradients` are there.
+  Operation *get(Operation *op, ArrayRef<Value> gradients);
+
+private:
+  void clone(Attribute checkpoint, Block &block, ArrayRef<Value> gradients);
+
+  OpBuilder &builder;
+  llvm::DenseSet<Attribute> done;
+  DenseMap<Operation *, Operation *> clones;
+};
+} // namespace
+
+void Recomputation::clone(Attribute checkpoint, Block &block,
+                          ArrayRef<Value> gradients) {
+  SmallVector<Value> after;
+  llvm::copy_if(gradients, std::back_inserter(after),
+                [](Value value) { return bool(value); });
+  IRMapping values;
+  // What is read from outside is behind a barrier: otherwise what is computed
+  // again would be found to be known. Dense values are small.
+  auto protect = [&](Operation *op, Value operand) {
+    Operation *producer = operand.getDefiningOp();
+    if (!isa<RaggedTensorType>(operand.getType()) || values.contains(operand) ||
+        (producer && op->isProperAncestor(producer)))
+      return;
+    Value barrier = BarrierOp::create(builder, op->getLoc(), operand.getType(),
+                                      operand, after);
+    values.map(operand, barrier);
+  };
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    // A symbol has one binding.
+    if (op.getAttr(kCheckpointAttr) != checkpoint ||
+        !getSymbolsBoundBy(&op).empty())
+      continue;
+    op.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        protect(&op, operand);
+    });
+    Operation *copy = builder.clone(op, values);
+    copy->removeAttr(kCheckpointAttr);
+    clones[&op] = copy;
+  }
+}
+
+Operation *Recomputation::get(Operation *op, ArrayRef<Value> gradients) {
+  Attribute checkpoint = op->getAttr(kCheckpointAttr);
+  if (!checkpoint)
+    return op;
+  if (done.insert(checkpoint).second)
+    clone(checkpoint, *op->getBlock(), gradients);
+  Operation *copy = clones.lookup(op);
+  return copy ? copy : op;
+}
+
 LogicalResult nested::ragged::sweepBackwards(OpBuilder &builder,
                                              const Activity &activity,
                                              Gradients &gradients,
@@ -73,16 +135,20 @@ LogicalResult nested::ragged::sweepBackwards(OpBuilder &builder,
       active.push_back(activity.isActive(operand));
     return active;
   };
-  DenseMap<Operation *, SmallVector<Value>> cached;
-  for (Operation *op : activity.getOps()) {
-    auto rule = dyn_cast<DifferentiableOpInterface>(op);
-    if (!rule)
-      return op->emitOpError("has no derivative rule, but a variable reaches "
-                             "an output through it");
+  auto cache = [&](Operation *op, ArrayRef<bool> active) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointAfter(op);
-    cached[op] = rule.cacheValues(builder, getActive(op));
+    return cast<DifferentiableOpInterface>(op).cacheValues(builder, active);
+  };
+  DenseMap<Operation *, SmallVector<Value>> cached;
+  for (Operation *op : activity.getOps()) {
+    if (!isa<DifferentiableOpInterface>(op))
+      return op->emitOpError("has no derivative rule, but a variable reaches "
+                             "an output through it");
+    if (!op->hasAttr(kCheckpointAttr))
+      cached[op] = cache(op, getActive(op));
   }
+  Recomputation recomputation(builder);
   for (Operation *op : llvm::reverse(activity.getOps())) {
     SmallVector<Value> results;
     for (Value result : op->getResults())
@@ -91,9 +157,12 @@ LogicalResult nested::ragged::sweepBackwards(OpBuilder &builder,
     if (llvm::none_of(results, [](Value value) { return bool(value); }))
       continue;
     SmallVector<bool> active = getActive(op);
+    Operation *used = recomputation.get(op, results);
+    SmallVector<Value> kept =
+        op->hasAttr(kCheckpointAttr) ? cache(used, active) : cached[op];
     FailureOr<SmallVector<Value>> operands =
-        cast<DifferentiableOpInterface>(op).emitAdjoint(builder, results,
-                                                        cached[op], active);
+        cast<DifferentiableOpInterface>(used).emitAdjoint(builder, results,
+                                                          kept, active);
     if (failed(operands))
       return failure();
     for (auto [operand, gradient, isActive] :
@@ -102,4 +171,22 @@ LogicalResult nested::ragged::sweepBackwards(OpBuilder &builder,
         gradients.contribute(operand, gradient);
   }
   return success();
+}
+
+FailureOr<SmallVector<Value>>
+nested::ragged::differentiate(OpBuilder &builder, ArrayRef<Operation *> ops,
+                              ValueRange variables, ValueRange outputs,
+                              ArrayRef<Value> seeds, Gradients::Add add) {
+  Activity activity(ops, variables, outputs);
+  Gradients gradients;
+  for (auto [output, seed] : llvm::zip_equal(outputs, seeds))
+    if (seed && activity.isActive(output))
+      gradients.contribute(output, seed);
+  if (failed(sweepBackwards(builder, activity, gradients, add)))
+    return failure();
+  SmallVector<Value> results;
+  for (Value variable : variables)
+    results.push_back(activity.isActive(variable) ? gradients.get(variable, add)
+                                                  : Value());
+  return results;
 }

@@ -41,9 +41,9 @@ static FailureOr<Value> differentiateMap(MapOp op, OpBuilder &builder,
   for (Operation &inner : body.without_terminator())
     ops.push_back(builder.clone(inner, mapping));
   Value output = mapping.lookupOrDefault(body.getTerminator()->getOperand(0));
-  FailureOr<Value> result =
-      AdjointBuilder::differentiate(builder, ops, block->getArgument(i), output,
-                                    block->getArguments().back());
+  FailureOr<Value> result = AdjointBuilder::differentiateScalars(
+      builder, ops, block->getArgument(i), output,
+      block->getArguments().back());
   if (failed(result) || !*result) {
     map.erase();
     return result;
@@ -168,6 +168,74 @@ FailureOr<SmallVector<Value>> LinearOp::emitAdjoint(OpBuilder &builder,
 //   dx = r (g' - mean(g') - h mean(g' h)), dscale = sum g h, doffset = sum g
 //===----------------------------------------------------------------------===//
 
+/// `1 / sqrt(variance + eps)`
+static Value getRate(TensorBuilder &tensors, Value variance, double eps) {
+  return tensors.map(LogicalType::of(variance), variance,
+                     [&](OpBuilder &b, Location l, ValueRange v) -> Value {
+                       Scalars s{b, l};
+                       Type t = v[0].getType();
+                       Value root = math::SqrtOp::create(
+                           b, l, s.add(v[0], s.number(t, eps)));
+                       return arith::DivFOp::create(b, l, s.number(t, 1), root);
+                     });
+}
+
+/// Groups of channels as a dim of their own: a normalisation over every other
+/// dim.
+static Value normalizeGroups(NormalizeOp op, TensorBuilder &tensors,
+                             ValueRange operands) {
+  LogicalType type = LogicalType::of(op.getSource());
+  SmallVector<int64_t> order = RaggedTensorType::getDefaultOrder(type.extents);
+  Value x = tensors.transpose(tensors.widen(operands[0]), order);
+  LogicalType packed = LogicalType::of(x);
+  int64_t groups = op.getGroups();
+  int64_t channels = *packed.extents.back().getConstant();
+  SmallVector<ExtentAttr> extents(packed.extents);
+  extents.back() = extent::constant(op.getContext(), groups);
+  extents.push_back(extent::constant(op.getContext(), channels / groups));
+  x = tensors.reshape(x, extents);
+  LogicalType grouped = LogicalType::of(x);
+  SmallVector<int64_t> dims;
+  for (int64_t dim = 0; dim < grouped.getRank(); ++dim)
+    if (dim != grouped.getRank() - 2)
+      dims.push_back(dim);
+  auto mean = [&](Value value) {
+    return tensors.reduce(ReduceKind::Mean, value, dims, /*batch=*/false,
+                          /*keepdims=*/true);
+  };
+  Value centred = tensors.map(grouped, {x, mean(x)},
+                              [](OpBuilder &b, Location l, ValueRange v) {
+                                return Scalars{b, l}.sub(v[0], v[1]);
+                              });
+  Value rate = getRate(tensors, mean(tensors.mul(centred, centred)),
+                       op.getEps().convertToDouble());
+  Value normal = tensors.map(grouped, {centred, rate},
+                             [](OpBuilder &b, Location l, ValueRange v) {
+                               return Scalars{b, l}.mul(v[0], v[1]);
+                             });
+  SmallVector<int64_t> inverse(order.size());
+  for (auto [k, dim] : llvm::enumerate(order))
+    inverse[dim] = k;
+  Value result =
+      tensors.transpose(tensors.reshape(normal, packed.extents), inverse);
+  LogicalType wide = LogicalType::of(result);
+  unsigned next = 1;
+  auto combine = [&](bool isScale) {
+    result =
+        tensors.map(wide, {result, tensors.widen(operands[next++])},
+                    [&](OpBuilder &b, Location l, ValueRange v) {
+                      Scalars s{b, l};
+                      return isScale ? s.mul(v[0], v[1]) : s.add(v[0], v[1]);
+                    });
+  };
+  if (op.getScale())
+    combine(/*isScale=*/true);
+  if (op.getOffset())
+    combine(/*isScale=*/false);
+  return tensors.withType(tensors.convertFloat(result, type.elementType),
+                          op.getType());
+}
+
 FailureOr<SmallVector<Value>>
 NormalizeOp::emitAdjoint(OpBuilder &builder, ArrayRef<Value> gradients,
                          ArrayRef<Value>, ArrayRef<bool> active) {
@@ -179,7 +247,10 @@ NormalizeOp::emitAdjoint(OpBuilder &builder, ArrayRef<Value> gradients,
   // The dims of the statistics; a group of all channels has all of them.
   NormalizeKind kind = getKind();
   if (kind == NormalizeKind::Group && getGroups() != 1)
-    return emitOpError("of several groups has no derivative rule");
+    return adjoint.differentiateAs(
+        *this, gradients, active, [&](ValueRange operands) {
+          return SmallVector<Value>{normalizeGroups(*this, adjoint, operands)};
+        });
   int64_t first = type.getRank() - getDims(), last = type.getRank();
   if (kind == NormalizeKind::Group || kind == NormalizeKind::Instance)
     first = 0;
@@ -210,17 +281,7 @@ NormalizeOp::emitAdjoint(OpBuilder &builder, ArrayRef<Value> gradients,
   };
   Value centred = withoutMean(x);
   Value variance = mean(adjoint.mul(centred, centred));
-  double eps = getEps().convertToDouble();
-  Value rate = adjoint.map(
-      LogicalType::of(variance), variance,
-      [&](OpBuilder &b, Location l, ValueRange v) -> Value {
-        auto number = [&](double x) -> Value {
-          return arith::ConstantOp::create(b, l, getNumberAttr(wide, x));
-        };
-        Value sum = arith::AddFOp::create(b, l, v[0], number(eps));
-        return arith::DivFOp::create(b, l, number(1),
-                                     math::SqrtOp::create(b, l, sum));
-      });
+  Value rate = getRate(adjoint, variance, getEps().convertToDouble());
   Value normal = adjoint.map(full, {centred, rate}, mul);
 
   SmallVector<Value> results(getNumOperands());

@@ -23,11 +23,6 @@ static FailureOr<Value> emitGradient(OpBuilder &builder, ContractOp op,
   AdjointBuilder adjoint(builder, op.getLoc());
   Equation equation = Equation::of(op.getEquation());
   StringRef own = equation.inputs[number];
-  for (char letter : own)
-    if (own.count(letter) > 1)
-      return op.emitOpError("takes the diagonal '")
-             << letter << "' of operand " << number
-             << "; its derivative is not supported";
   LogicalType type = LogicalType::of(op.getOperand(number));
   SmallVector<Value> operands;
   std::string terms, letters;
@@ -70,11 +65,59 @@ static FailureOr<Value> emitGradient(OpBuilder &builder, ContractOp op,
   return adjoint.withType(sum, op.getOperand(number).getType());
 }
 
+/// The value without the dims of letters that it has had before: what is not on
+/// the diagonal is selected out (R4), and nothing else summed.
+static Value takeDiagonals(TensorBuilder &tensors, Value value,
+                           std::string &letters) {
+  OpBuilder &builder = tensors.builder;
+  for (size_t dim = 0; dim < letters.size();) {
+    size_t first = letters.find(letters[dim]);
+    if (first == dim) {
+      ++dim;
+      continue;
+    }
+    LogicalType type = LogicalType::of(value), indices = type;
+    indices.elementType = builder.getI64Type();
+    auto iota = [&](int64_t along) -> Value {
+      return IotaOp::create(builder, tensors.loc, indices.toType(),
+                            builder.getI64IntegerAttr(along));
+    };
+    Value diagonal = tensors.map(
+        type, {value, iota(first), iota(dim)},
+        [](OpBuilder &b, Location l, ValueRange v) -> Value {
+          Scalars s{b, l};
+          return s.select(s.compare(arith::CmpIPredicate::eq, v[1], v[2]), v[0],
+                          s.number(v[0].getType(), 0));
+        });
+    value = tensors.reduce(ReduceKind::Sum, diagonal, {int64_t(dim)});
+    letters.erase(dim, 1);
+  }
+  return value;
+}
+
 FailureOr<SmallVector<Value>> ContractOp::emitAdjoint(OpBuilder &builder,
                                                       ArrayRef<Value> gradients,
                                                       ArrayRef<Value>,
                                                       ArrayRef<bool> active) {
   AdjointBuilder adjoint(builder, getLoc());
+  Equation equation = Equation::of(getEquation());
+  if (llvm::any_of(equation.inputs, [](StringRef term) {
+        return llvm::any_of(term, [&](char c) { return term.count(c) > 1; });
+      }))
+    return adjoint.differentiateAs(
+        *this, gradients, active, [&](ValueRange operands) {
+          SmallVector<Value> values;
+          std::string terms;
+          for (auto [operand, term] :
+               llvm::zip_equal(operands, equation.inputs)) {
+            std::string letters(term);
+            values.push_back(takeDiagonals(adjoint, operand, letters));
+            terms += (terms.empty() ? "" : ",") + letters;
+          }
+          terms += "->" + std::string(equation.output);
+          return SmallVector<Value>{ContractOp::create(
+              builder, getLoc(), getType(), terms, values, getBatch())};
+        });
   // Sums of narrow floats may have been kept in f32.
   Value gradient = adjoint.convertFloat(
       gradients[0], LogicalType::of(getOperand(0)).elementType);

@@ -128,7 +128,7 @@ static FailureOr<Value> differentiateGeneric(GenericOp op, OpBuilder &b,
           if (!llvm::is_contained(inner.getOperands(),
                                   body.getArgument(op.getInputs().size() + k)))
             ops.push_back(b.clone(inner, mapping));
-        part = AdjointBuilder::differentiate(
+        part = AdjointBuilder::differentiateScalars(
             b, ops, v[i], mapping.lookupOrDefault(getSummand(op, k)),
             v[op.getInputs().size()]);
         Value x = succeeded(part) && *part

@@ -134,12 +134,17 @@ FailureOr<SmallVector<Value>> SliceOp::emitAdjoint(OpBuilder &builder,
     ExtentAttr begin = step > 0
                            ? getStart()
                            : extent::sub(extent::add(extent, -1), getStart());
-    std::optional<int64_t> constant = begin.getConstant();
-    if (!constant)
-      return emitOpError("has no derivative for step ")
-             << step << ": expected it to begin at a fixed distance from an "
-             << "end of the dim, but got " << begin.str();
-    result = moves.spread(gradient, *constant, std::abs(step), extent);
+    if (std::optional<int64_t> constant = begin.getConstant()) {
+      result = moves.spread(gradient, *constant, std::abs(step), extent);
+    } else {
+      // In front of the first entry nothing was taken. Where there is no entry
+      // at all, it may be said to be anywhere.
+      ExtentAttr zero = extent::constant(getContext(), 0);
+      begin = extent::min(extent::max(begin, zero), extent);
+      result =
+          moves.spread(gradient, 0, std::abs(step), extent::sub(extent, begin));
+      result = moves.pad(result, begin, zero);
+    }
     if (step < 0)
       result = moves.reverse(result);
   }
@@ -193,70 +198,4 @@ FailureOr<SmallVector<Value>> ReshapeOp::emitAdjoint(OpBuilder &builder,
   Value result = ReshapeOp::create(builder, getLoc(), getSource().getType(),
                                    gradient, getReasonAttr());
   return SmallVector<Value>{result};
-}
-
-//===----------------------------------------------------------------------===//
-// Loads by index: every entry of the gradient is added to where it was read
-//===----------------------------------------------------------------------===//
-
-/// Over the dims of the result and the indexed dim of the source: the gradient
-/// where the index is that place. It is selected and not multiplied, so that a
-/// NaN stays in the entry that it belongs to (R4).
-static FailureOr<SmallVector<Value>>
-differentiateLoad(IndexedLoadOpInterface load, OpBuilder &b, Value gradient) {
-  Location loc = load.getLoc();
-  MLIRContext *context = load.getContext();
-  LogicalType source = LogicalType::of(load.getLoadedSource());
-  LogicalType indices = LogicalType::of(load.getLoadedIndices());
-  LogicalType type = LogicalType::of(gradient);
-  int64_t rank = type.getRank(), indexed = load.getIndexedDim();
-  Type wide = getAccumulatorType(source.elementType);
-
-  GenericBuilder builder(b, loc);
-  GenericBuilder::Spec spec;
-  spec.dims = type.extents;
-  spec.dims.push_back(source.extents[indexed]);
-  spec.path = type.path;
-  SmallVector<AffineExpr> identity, result;
-  for (int64_t dim = 0; dim < rank; ++dim) {
-    identity.push_back(b.getAffineDimExpr(dim));
-    spec.reduction.push_back(!load.getSourceMap().isFunctionOfDim(dim));
-  }
-  spec.reduction.push_back(false);
-  for (auto [dim, expr] : llvm::enumerate(load.getSourceMap().getResults()))
-    result.push_back(int64_t(dim) == indexed ? b.getAffineDimExpr(rank) : expr);
-  spec.inputs = {load.getLoadedIndices(), gradient};
-  spec.maps = {
-      AffineMap::get(rank + 1, 0, load.getIndexMap().getResults(), context),
-      AffineMap::get(rank + 1, 0, identity, context)};
-  spec.outputMap = AffineMap::get(rank + 1, 0, result, context);
-  LogicalType sum(type.path, source.extents, wide);
-  spec.batchReduced = source.path.size() < type.path.size();
-  if (spec.batchReduced)
-    sum.path.pop_back();
-  spec.init = builder.fill(sum, getNumberAttr(wide, 0));
-  Value total =
-      builder.build(spec, [&](OpBuilder &b, Location l, ValueRange v) -> Value {
-        return AdjointBuilder::addWhereIndexed(b, l, v, rank);
-      });
-  AdjointBuilder adjoint(b, loc);
-  FailureOr<Value> whole =
-      adjoint.sumTo(adjoint.convertFloat(total, source.elementType),
-                    load.getLoadedSource().getType());
-  if (failed(whole))
-    return failure();
-  return SmallVector<Value>{*whole, Value()};
-}
-
-FailureOr<SmallVector<Value>> TakeOp::emitAdjoint(OpBuilder &builder,
-                                                  ArrayRef<Value> gradients,
-                                                  ArrayRef<Value>,
-                                                  ArrayRef<bool>) {
-  return differentiateLoad(*this, builder, gradients[0]);
-}
-
-FailureOr<SmallVector<Value>>
-TakeAlongOp::emitAdjoint(OpBuilder &builder, ArrayRef<Value> gradients,
-                         ArrayRef<Value>, ArrayRef<bool>) {
-  return differentiateLoad(*this, builder, gradients[0]);
 }

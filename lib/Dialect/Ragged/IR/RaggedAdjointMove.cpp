@@ -6,9 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "AdjointBuilder.h"
-#include "GenericBuilder.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "nested/Dialect/Ragged/IR/SymbolBindings.h"
 
 using namespace mlir;
 using namespace nested::ragged;
@@ -35,58 +34,46 @@ FailureOr<SmallVector<Value>> CastOp::emitAdjoint(OpBuilder &builder,
 }
 
 //===----------------------------------------------------------------------===//
-// gather: every row of the gradient is added to the row that it was read from
+// Structure
 //===----------------------------------------------------------------------===//
 
-FailureOr<SmallVector<Value>> GatherOp::emitAdjoint(OpBuilder &b,
+FailureOr<SmallVector<Value>> NestOp::emitAdjoint(OpBuilder &builder,
+                                                  ArrayRef<Value> gradients,
+                                                  ArrayRef<Value>,
+                                                  ArrayRef<bool>) {
+  Value result =
+      UnnestOp::create(builder, getLoc(), getSource().getType(), gradients[0]);
+  return SmallVector<Value>{result, Value()};
+}
+
+/// A value `[S, ...]` as one `[...]` in each of the S parts of a sample.
+static Value splitIntoParts(OpBuilder &b, Location loc, Value value,
+                            ArrayRef<StringAttr> path, Operation *at) {
+  LogicalType type = LogicalType::of(value);
+  TensorBuilder tensors(b, loc);
+  LogicalType rows(type.path, {type.extents[0]}, b.getI64Type());
+  // Parts of one index, by a symbol that nothing else has.
+  SymbolBindings bindings(at->getParentOfType<FunctionOpInterface>());
+  StringAttr name;
+  for (unsigned k = 0; !name || bindings.lookup(name); ++k)
+    name = b.getStringAttr("part" + Twine(k));
+  SmallVector<ExtentAttr> extents(type.extents);
+  extents[0] = extent::symbol(name);
+  LogicalType nested(path, extents, type.elementType);
+  Value parts =
+      NestOp::create(b, loc, nested.toType(), value, tensors.fill(rows, 1));
+  return tensors.reduce(ReduceKind::Sum, parts, {0});
+}
+
+FailureOr<SmallVector<Value>> UnnestOp::emitAdjoint(OpBuilder &builder,
                                                     ArrayRef<Value> gradients,
                                                     ArrayRef<Value>,
                                                     ArrayRef<bool>) {
-  Location loc = getLoc();
-  LogicalType table = LogicalType::of(getTable());
-  LogicalType indices = LogicalType::of(getIndices());
-  LogicalType gradient = LogicalType::of(gradients[0]);
-  MLIRContext *context = getContext();
-  Type wide = getAccumulatorType(table.elementType);
-  int64_t rows = indices.getRank(), rank = rows + table.getRank();
-
-  // (rows..., v, columns...): the gradient where the index is v. It is selected
-  // and not multiplied, so that a NaN stays in the row that it belongs to (R4).
-  GenericBuilder builder(b, loc);
-  GenericBuilder::Spec spec;
-  spec.dims = indices.extents;
-  llvm::append_range(spec.dims, table.extents);
-  spec.reduction.assign(rows, true);
-  spec.reduction.append(table.getRank(), false);
-  spec.path = gradient.path;
-  spec.inputs = {getIndices(), gradients[0]};
-  SmallVector<AffineExpr> index, value, result;
-  for (int64_t dim = 0; dim < rank; ++dim) {
-    AffineExpr expr = b.getAffineDimExpr(dim);
-    if (dim < rows)
-      index.push_back(expr);
-    if (dim != rows)
-      value.push_back(expr);
-    if (dim >= rows)
-      result.push_back(expr);
-  }
-  spec.maps = {AffineMap::get(rank, 0, index, context),
-               AffineMap::get(rank, 0, value, context)};
-  spec.outputMap = AffineMap::get(rank, 0, result, context);
-  spec.batchReduced = !gradient.path.empty();
-  LogicalType sum = table;
-  sum.elementType = wide;
-  if (spec.batchReduced)
-    sum.path = SmallVector<StringAttr>(ArrayRef(gradient.path).drop_back());
-  spec.init = builder.fill(sum, getNumberAttr(wide, 0));
-  Value total =
-      builder.build(spec, [&](OpBuilder &b, Location l, ValueRange v) -> Value {
-        return AdjointBuilder::addWhereIndexed(b, l, v, rows);
-      });
-  AdjointBuilder adjoint(b, loc);
-  FailureOr<Value> whole = adjoint.sumTo(
-      adjoint.convertFloat(total, table.elementType), getTable().getType());
-  if (failed(whole))
-    return failure();
-  return SmallVector<Value>{*whole, Value()};
+  LogicalType source = LogicalType::of(getSource());
+  if (!source.getRaggedDims().empty())
+    return emitOpError("of groups of an axis has no derivative rule");
+  Value result =
+      splitIntoParts(builder, getLoc(), gradients[0], source.path, *this);
+  return SmallVector<Value>{
+      TensorBuilder(builder, getLoc()).withType(result, getSource().getType())};
 }

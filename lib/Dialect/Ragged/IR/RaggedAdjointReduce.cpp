@@ -99,7 +99,7 @@ private:
     return adjoint.broadcast(value, kept, type.toType());
   }
   Value divideByCount(Value gradient);
-  FailureOr<Value> toFirstWinner(Value gradient);
+  Value toFirstWinner(Value gradient);
   Value timesTheOthers(Value gradient);
   Value timesShare(Value gradient);
   /// The number of each element among those that are reduced, in i64.
@@ -190,39 +190,57 @@ Value ReduceAdjoint::numberElements() {
   return number;
 }
 
-FailureOr<Value> ReduceAdjoint::toFirstWinner(Value gradient) {
-  if (op.getBatch())
-    return op.emitOpError("over the batch has no derivative rule; reduce every "
-                          "sample first");
-  if (op.getDims().empty())
+/// R10: the first element that is the result, or the first NaN, has the whole
+/// gradient. Over the batch it is the first such one of the first sample that
+/// has one.
+Value ReduceAdjoint::toFirstWinner(Value gradient) {
+  if (op.getDims().empty() && !op.getBatch())
     return gradient;
-  Type i64 = b.getI64Type();
   LogicalType indices = source;
-  indices.elementType = i64;
-  Value number = numberElements();
-  // R10: the first that is the result; a NaN is, where there is one.
+  indices.elementType = b.getI64Type();
+  constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+  auto none = [](OpBuilder &b, Location l) -> Value {
+    return arith::ConstantOp::create(b, l, b.getI64IntegerAttr(kNone));
+  };
+  auto least = [&](Value value, ArrayRef<int64_t> dims, bool batch) {
+    return adjoint.reduce(ReduceKind::Min, value, dims, batch,
+                          op.getKeepdims() && !dims.empty(),
+                          EmptyPolicy::Identity);
+  };
+  Value number =
+      op.getDims().empty() ? adjoint.fill(indices, 0) : numberElements();
   Value candidates = adjoint.map(
       indices, {op.getSource(), spread(op.getResult()), number},
       [&](OpBuilder &b, Location l, ValueRange v) -> Value {
-        Value equal =
-            arith::CmpFOp::create(b, l, arith::CmpFPredicate::OEQ, v[0], v[1]);
-        Value isNaN =
-            arith::CmpFOp::create(b, l, arith::CmpFPredicate::UNO, v[0], v[0]);
-        Value wins = arith::OrIOp::create(b, l, equal, isNaN);
-        Value none = arith::ConstantOp::create(
-            b, l, b.getI64IntegerAttr(std::numeric_limits<int64_t>::max()));
-        return arith::SelectOp::create(b, l, wins, v[2], none);
+        Scalars s{b, l};
+        return s.select(s.isEqualOrNaN(v[0], v[1]), v[2], none(b, l));
       });
-  Value first =
-      adjoint.reduce(ReduceKind::Min, candidates, op.getDims(),
-                     /*batch=*/false, op.getKeepdims(), EmptyPolicy::Identity);
+  Value first = op.getDims().empty()
+                    ? candidates
+                    : least(candidates, op.getDims(), /*batch=*/false);
+  SmallVector<Value> inputs = {number, spread(first), spread(gradient)};
+  if (op.getBatch()) {
+    LogicalType perSample = LogicalType::of(first);
+    Value sample = InstanceOp::create(
+        b, loc, LogicalType(source.path, {}, indices.elementType).toType());
+    Value samples =
+        adjoint.map(perSample, {first, sample},
+                    [&](OpBuilder &b, Location l, ValueRange v) -> Value {
+                      Scalars s{b, l};
+                      Value has =
+                          s.compare(arith::CmpIPredicate::ne, v[0], none(b, l));
+                      return s.select(has, v[1], none(b, l));
+                    });
+    inputs.push_back(spread(least(samples, {}, /*batch=*/true)));
+    inputs.push_back(sample);
+  }
   return adjoint.map(
-      source, {number, spread(first), spread(gradient)},
-      [&](OpBuilder &b, Location l, ValueRange v) -> Value {
-        Value wins =
-            arith::CmpIOp::create(b, l, arith::CmpIPredicate::eq, v[0], v[1]);
-        return arith::SelectOp::create(b, l, wins, v[2],
-                                       constant(b, l, source.elementType, 0));
+      source, inputs, [&](OpBuilder &b, Location l, ValueRange v) -> Value {
+        Scalars s{b, l};
+        Value wins = s.compare(arith::CmpIPredicate::eq, v[0], v[1]);
+        if (op.getBatch())
+          wins = s.both(wins, s.compare(arith::CmpIPredicate::eq, v[3], v[4]));
+        return s.select(wins, v[2], s.number(source.elementType, 0));
       });
 }
 

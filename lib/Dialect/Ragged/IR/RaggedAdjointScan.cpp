@@ -10,39 +10,18 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RaggedAdjointScan.h"
 #include "AdjointBuilder.h"
 #include "GenericBuilder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/IRMapping.h"
 #include <limits>
 
 using namespace mlir;
 using namespace nested::ragged;
 
 namespace {
-/// Writes scalar code.
-struct Scalars {
-  OpBuilder &b;
-  Location loc;
-
-  Value number(Type type, double value) {
-    return arith::ConstantOp::create(b, loc, getNumberAttr(type, value));
-  }
-  Value add(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
-  Value sub(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
-  Value mul(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
-  Value compare(arith::CmpFPredicate predicate, Value x, Value y) {
-    return arith::CmpFOp::create(b, loc, predicate, x, y);
-  }
-  Value select(Value condition, Value x, Value y) {
-    return arith::SelectOp::create(b, loc, condition, x, y);
-  }
-  Value both(Value x, Value y) { return arith::AndIOp::create(b, loc, x, y); }
-  Value either(Value x, Value y) { return arith::OrIOp::create(b, loc, x, y); }
-};
-
 class AccumulateAdjoint {
 public:
   AccumulateAdjoint(AccumulateOp op, OpBuilder &builder)
@@ -130,9 +109,8 @@ Value AccumulateAdjoint::ofWinners(Value gradient) {
              Value better = s.compare(isMax ? arith::CmpFPredicate::OGT
                                             : arith::CmpFPredicate::OLT,
                                       x, best);
-             Value first =
-                 s.both(s.compare(arith::CmpFPredicate::UNO, x, x),
-                        s.compare(arith::CmpFPredicate::ORD, best, best));
+             Value first = s.both(
+                 s.isNaN(x), s.compare(arith::CmpFPredicate::ORD, best, best));
              Value fresh = arith::XOrIOp::create(s.b, s.loc, started, yes);
              Value won = s.either(fresh, s.either(better, first));
              return {s.select(won, x, best), yes, won};
@@ -202,20 +180,173 @@ Value AccumulateAdjoint::run(Value gradient) {
   llvm_unreachable("covered switch");
 }
 
+FailureOr<SmallVector<Value>>
+AccumulateOp::emitAdjoint(OpBuilder &builder, ArrayRef<Value> gradients,
+                          ArrayRef<Value>, ArrayRef<bool>) {
+  return SmallVector<Value>{
+      AccumulateAdjoint(*this, builder).run(gradients[0])};
+}
+
+//===----------------------------------------------------------------------===//
+// scan
+//===----------------------------------------------------------------------===//
+
 namespace {
-struct AccumulateRule
-    : public DifferentiableOpInterface::ExternalModel<AccumulateRule,
-                                                      AccumulateOp> {
-  FailureOr<SmallVector<Value>> emitAdjoint(Operation *op, OpBuilder &builder,
-                                            ArrayRef<Value> gradients,
-                                            ArrayRef<Value>,
-                                            ArrayRef<bool>) const {
-    AccumulateAdjoint adjoint(cast<AccumulateOp>(op), builder);
-    return SmallVector<Value>{adjoint.run(gradients[0])};
-  }
+/// With (c_t, y_t) = f(x_t, c_(t-1)), the steps back carry the gradient of c:
+/// (dx_t, dc_(t-1)) = f'(x_t, c_(t-1))^T (dc_t, dy_t). What was carried before
+/// each step is computed by the same steps again.
+class ScanAdjoint {
+public:
+  ScanAdjoint(ScanOp op, OpBuilder &builder)
+      : op(op), b(builder), loc(op.getLoc()),
+        type(LogicalType::of(op.getResult(0))) {}
+  FailureOr<SmallVector<Value>> run(ArrayRef<Value> gradients,
+                                    ArrayRef<bool> active);
+
+private:
+  ScanOp create(ValueRange inputs, bool reverse, ArrayRef<Attribute> init,
+                TypeRange elements, Block *&block);
+  /// Copies the region's ops to where the builder is; what it yields.
+  SmallVector<Value> cloneBody(ValueRange inputs, ValueRange carried,
+                               SmallVector<Operation *> &ops);
+  SmallVector<Value> getCarried();
+
+  ScanOp op;
+  OpBuilder &b;
+  Location loc;
+  LogicalType type;
 };
 } // namespace
 
-void nested::ragged::attachScanAdjoints(MLIRContext &context) {
-  AccumulateOp::attachInterface<AccumulateRule>(context);
+ScanOp ScanAdjoint::create(ValueRange inputs, bool reverse,
+                           ArrayRef<Attribute> init, TypeRange elements,
+                           Block *&block) {
+  SmallVector<Type> results, types;
+  for (Type element : elements) {
+    LogicalType result = type;
+    result.elementType = element;
+    results.push_back(result.toType());
+  }
+  auto scan = ScanOp::create(b, loc, results, inputs, op.getDimAttr(),
+                             reverse ? b.getUnitAttr() : UnitAttr(),
+                             b.getArrayAttr(init));
+  for (Value input : inputs)
+    types.push_back(getScalarType(LogicalType::of(input).elementType));
+  for (Attribute value : init)
+    types.push_back(cast<TypedAttr>(value).getType());
+  block = b.createBlock(&scan.getBody(), {}, types,
+                        SmallVector<Location>(types.size(), loc));
+  return scan;
+}
+
+SmallVector<Value> ScanAdjoint::cloneBody(ValueRange inputs, ValueRange carried,
+                                          SmallVector<Operation *> &ops) {
+  IRMapping mapping;
+  Block &body = op.getBody().front();
+  size_t count = inputs.size();
+  mapping.map(body.getArguments().take_front(count), inputs);
+  mapping.map(body.getArguments().drop_front(count), carried);
+  for (Operation &inner : body.without_terminator())
+    ops.push_back(b.clone(inner, mapping));
+  SmallVector<Value> yielded;
+  for (Value value : body.getTerminator()->getOperands())
+    yielded.push_back(mapping.lookupOrDefault(value));
+  return yielded;
+}
+
+SmallVector<Value> ScanAdjoint::getCarried() {
+  SmallVector<Type> types;
+  for (Attribute init : op.getInit())
+    types.push_back(cast<TypedAttr>(init).getType());
+  OpBuilder::InsertionGuard guard(b);
+  Block *block;
+  ScanOp scan = create(op.getInputs(), op.getReverse(), op.getInit().getValue(),
+                       types, block);
+  size_t count = op.getInputs().size();
+  ValueRange carried = block->getArguments().drop_front(count);
+  SmallVector<Operation *> ops;
+  SmallVector<Value> yielded =
+      cloneBody(block->getArguments().take_front(count), carried, ops);
+  yielded.truncate(carried.size());
+  llvm::append_range(yielded, carried);
+  YieldOp::create(b, loc, yielded);
+  eraseDeadOps(*block);
+  return llvm::to_vector_of<Value>(scan.getResults());
+}
+
+FailureOr<SmallVector<Value>> ScanAdjoint::run(ArrayRef<Value> gradients,
+                                               ArrayRef<bool> active) {
+  SmallVector<Value> inputs(op.getInputs()), before = getCarried();
+  size_t count = inputs.size();
+  llvm::append_range(inputs, before);
+  for (Value gradient : gradients)
+    if (gradient)
+      inputs.push_back(gradient);
+  SmallVector<Attribute> init;
+  for (Value value : before)
+    if (Type t = LogicalType::of(value).elementType; isa<FloatType>(t))
+      init.push_back(getNumberAttr(t, 0));
+  SmallVector<Type> elements;
+  for (unsigned i = 0; i < count; ++i)
+    if (active[i])
+      elements.push_back(LogicalType::of(inputs[i]).elementType);
+
+  OpBuilder::InsertionGuard guard(b);
+  Block *block;
+  ScanOp scan = create(inputs, !op.getReverse(), init, elements, block);
+  ValueRange arguments = block->getArguments();
+  ValueRange carried = arguments.slice(count, before.size());
+  ValueRange seedsOfResults = arguments.slice(
+      count + before.size(), inputs.size() - count - before.size());
+  ValueRange seedsOfCarried = arguments.take_back(init.size());
+  SmallVector<Operation *> ops;
+  SmallVector<Value> outputs =
+      cloneBody(arguments.take_front(count), carried, ops);
+  SmallVector<Value> seeds, variables;
+  for (Value value : carried) {
+    bool isFloat = isa<FloatType>(value.getType());
+    seeds.push_back(isFloat ? seedsOfCarried.front() : Value());
+    if (!isFloat)
+      continue;
+    seedsOfCarried = seedsOfCarried.drop_front();
+    variables.push_back(value);
+  }
+  for (Value gradient : gradients) {
+    seeds.push_back(gradient ? seedsOfResults.front() : Value());
+    if (gradient)
+      seedsOfResults = seedsOfResults.drop_front();
+  }
+  for (unsigned i = 0; i < count; ++i)
+    if (active[i])
+      variables.push_back(arguments[i]);
+  auto found =
+      AdjointBuilder::differentiateScalars(b, ops, variables, outputs, seeds);
+  if (failed(found)) {
+    scan.erase();
+    return failure();
+  }
+  for (auto [variable, gradient] : llvm::zip_equal(variables, *found))
+    if (!gradient)
+      gradient = makeNumber(b, loc, variable.getType(), 0);
+  YieldOp::create(b, loc, *found);
+  eraseDeadOps(*block);
+  // What the derivative does not depend on is not read, and then not computed.
+  for (unsigned k = inputs.size(); k-- > 0;)
+    if (block->getArgument(k).use_empty() && scan.getInputs().size() > 1) {
+      block->eraseArgument(k);
+      scan.getInputsMutable().erase(k);
+    }
+  SmallVector<Value> results(count);
+  unsigned next = 0;
+  for (unsigned i = 0; i < count; ++i)
+    if (active[i])
+      results[i] = scan.getResult(next++);
+  return results;
+}
+
+FailureOr<SmallVector<Value>> ScanOp::emitAdjoint(OpBuilder &builder,
+                                                  ArrayRef<Value> gradients,
+                                                  ArrayRef<Value>,
+                                                  ArrayRef<bool> active) {
+  return ScanAdjoint(*this, builder).run(gradients, active);
 }

@@ -5,8 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RaggedAdjointScan.h"
-
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -47,7 +45,6 @@ void RaggedDialect::initialize() {
       >();
   // Regions of ragged ops are made of them.
   attachScalarAdjoints(*getContext());
-  attachScanAdjoints(*getContext());
 }
 
 Attribute ExtentAttr::parse(AsmParser &parser, Type) {

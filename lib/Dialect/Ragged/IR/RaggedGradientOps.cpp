@@ -69,6 +69,15 @@ FailureOr<SmallVector<Value>> VariableOp::emitAdjoint(OpBuilder &,
   return SmallVector<Value>{gradients[0]};
 }
 
+FailureOr<SmallVector<Value>> BarrierOp::emitAdjoint(OpBuilder &,
+                                                     ArrayRef<Value> gradients,
+                                                     ArrayRef<Value>,
+                                                     ArrayRef<bool>) {
+  SmallVector<Value> results(getNumOperands());
+  results[0] = gradients[0];
+  return results;
+}
+
 //===----------------------------------------------------------------------===//
 // custom_gradient
 //===----------------------------------------------------------------------===//
@@ -109,4 +118,16 @@ CustomGradientOp::emitAdjoint(OpBuilder &builder, ArrayRef<Value> gradients,
     if (active[first + i])
       results[first + i] = mapping.lookupOrDefault(yielded);
   return results;
+}
+
+//===----------------------------------------------------------------------===//
+// checkpoint
+//===----------------------------------------------------------------------===//
+
+LogicalResult CheckpointOp::verify() {
+  Block &body = getBody().front();
+  if (failed(verifyArguments(*this, "the region", body, {})))
+    return failure();
+  return verifyYield(*this, "the region", body,
+                     SmallVector<Type>(getResultTypes()));
 }

@@ -105,8 +105,10 @@ private:
   }
 
   LogicalResult visitAccess(Operation *op) {
+    // Dim -1 is that of the instances.
     if (auto coord = dyn_cast<TileCoordOp>(op))
-      if (failed(
+      if (static_cast<int64_t>(coord.getDim()) != -1 &&
+          failed(
               verifyDim(op, "dim", coord.getDim(), kernel.getSpace().size())))
         return failure();
     if (!isa<TileReadOp>(op) &&

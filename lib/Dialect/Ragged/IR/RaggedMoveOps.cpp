@@ -7,6 +7,8 @@
 
 #include "Verification.h"
 
+#include "nested/Dialect/Ragged/IR/SymbolBindings.h"
+
 using namespace mlir;
 using namespace nested::ragged;
 
@@ -410,9 +412,27 @@ LogicalResult UnnestOp::verify() {
   if (source.path.size() < 2)
     return emitExpected(*this, "a path of at least two components",
                         formatPath(source.path));
-  if (!source.getRaggedDims().empty())
-    return emitExpected(*this, "a source without ragged dims",
-                        formatExtents(source.extents));
+  if (!source.getRaggedDims().empty()) {
+    // Groups that were made of an axis are that axis again.
+    NestOp nest;
+    auto func = (*this)->getParentOfType<FunctionOpInterface>();
+    if (source.getRank() && source.extents[0].isSymbol() && func) {
+      SymbolBindings bindings(func);
+      if (const SymbolBinding *binding =
+              bindings.lookup(source.extents[0].getName()))
+        nest = binding->value.getDefiningOp<NestOp>();
+    }
+    if (!nest || LogicalType::of(nest.getResult()).path != source.path)
+      return emitExpected(*this,
+                          "a source without ragged dims, or one whose dim 0 is "
+                          "the symbol of a nest",
+                          formatExtents(source.extents));
+    LogicalType expected = source;
+    expected.extents[0] = LogicalType::of(nest.getSource()).extents[0];
+    expected.path.pop_back();
+    return verifyType(*this, "result", expected, getType(),
+                      /*sameOrder=*/true);
+  }
   LogicalType expected = source;
   expected.extents.insert(expected.extents.begin(),
                           extent::symbol(source.path.back()));

@@ -63,6 +63,15 @@ LogicalResult ScatterOp::verify() {
     return failure();
   expected = init;
   expected.extents[0] = updates.extents[0];
+  // The updates of all samples may be added up in one dense result. Of other
+  // kinds it would depend on the order of the samples which of them wins.
+  if (init.isDense() && !updates.isDense()) {
+    if (getKind() != ScatterKind::Add)
+      return emitExpected(*this,
+                          "kind 'add' where all samples go into one dense init",
+                          "'" + stringifyScatterKind(getKind()) + "'");
+    expected.path = updates.path;
+  }
   if (failed(verifyType(*this, "updates", expected, getUpdates().getType())))
     return failure();
   SmallVector<int64_t> order(init.order);

@@ -56,10 +56,17 @@ LogicalResult RowSplitsOp::verify() {
                    getPartition().getType().getExtents().size());
 }
 
-LogicalResult ExtentOp::verify() {
-  LogicalType expected(getType().getPath(), {},
-                       IntegerType::get(getContext(), 64));
-  return verifyType(*this, "result", expected, getType());
+/// One number per instance.
+static LogicalResult verifyPerInstance(Operation *op, RaggedTensorType type) {
+  LogicalType expected(type.getPath(), {},
+                       IntegerType::get(op->getContext(), 64));
+  return verifyType(op, "result", expected, type);
+}
+
+LogicalResult ExtentOp::verify() { return verifyPerInstance(*this, getType()); }
+
+LogicalResult InstanceOp::verify() {
+  return verifyPerInstance(*this, getType());
 }
 
 LogicalResult LocateOp::verify() {

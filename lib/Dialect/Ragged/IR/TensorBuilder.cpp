@@ -137,6 +137,26 @@ Value TensorBuilder::reduce(ReduceKind kind, Value source,
                           keepdims, empty);
 }
 
+Value TensorBuilder::reshape(Value value, ArrayRef<ExtentAttr> extents) {
+  LogicalType type = LogicalType::of(value);
+  if (ArrayRef<ExtentAttr>(type.extents) == extents)
+    return value;
+  LogicalType result(type.path, extents, type.elementType);
+  return ReshapeOp::create(builder, loc, result.toType(), value, StringAttr());
+}
+
+Value TensorBuilder::transpose(Value value, ArrayRef<int64_t> permutation) {
+  if (llvm::equal(permutation, llvm::seq<int64_t>(permutation.size())))
+    return value;
+  LogicalType type = LogicalType::of(value);
+  SmallVector<ExtentAttr> extents;
+  for (int64_t dim : permutation)
+    extents.push_back(type.extents[dim]);
+  LogicalType result(type.path, extents, type.elementType);
+  return TransposeOp::create(builder, loc, result.toType(), value,
+                             builder.getDenseI64ArrayAttr(permutation));
+}
+
 Value TensorBuilder::linear(Value source, Value weights, Value bias) {
   Type sourceType = LogicalType::of(source).elementType;
   if (sourceType != LogicalType::of(weights).elementType) {

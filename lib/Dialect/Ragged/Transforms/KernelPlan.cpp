@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace nested::ragged;
 
 bool nested::ragged::isVirtual(Operation *op) {
-  return isa_and_present<GatherOp, FillOp, EmptyOp, ExtentOp,
+  return isa_and_present<GatherOp, FillOp, EmptyOp, ExtentOp, InstanceOp,
                          IndexedLoadOpInterface>(op);
 }
 
@@ -316,6 +316,10 @@ std::string Planner::whyNot(const GenericPlan &plan, int step) {
 static bool isElementwise(GenericOp op) {
   if (op->getNumResults() != 1 || !op.getOutputMap(0).isIdentity() ||
       op.getBatchReduced())
+    return false;
+  // It may start from a constant.
+  if (!op.getBody().front().getArguments().back().use_empty() &&
+      !op.getInits()[0].getDefiningOp<FillOp>())
     return false;
   WalkResult walk =
       op.getBody().walk([](IndexOp) { return WalkResult::interrupt(); });

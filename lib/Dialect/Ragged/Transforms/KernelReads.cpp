@@ -346,6 +346,13 @@ KernelBuilder::read(const GenericPlan &generic, const Access &access) {
         kernel.getBody().getArgument(0), extentOp.getExtent());
     return Operand{tile, tileMap};
   }
+  if (isa_and_present<InstanceOp>(producer)) {
+    Value tile = TileCoordOp::create(
+        b, producer->getLoc(),
+        RankedTensorType::get({tileRows}, b.getI64Type()),
+        kernel.getBody().getArgument(0), b.getI64IntegerAttr(-1));
+    return Operand{tile, tileMap};
+  }
   if (auto gather = dyn_cast_or_null<GatherOp>(producer)) {
     FailureOr<Value> tile = lookup(generic, gather, access);
     if (failed(tile))

@@ -60,6 +60,24 @@ static SmallVector<Operation *> collectOps(GradientOp op) {
   return ops;
 }
 
+/// Puts the ops of checkpoints where the checkpoints stand, with their number.
+/// Those inside of others are part of these.
+static void inlineCheckpoints(func::FuncOp func) {
+  SmallVector<CheckpointOp> checkpoints;
+  func.walk([&](CheckpointOp op) { checkpoints.push_back(op); });
+  for (auto [number, op] : llvm::enumerate(checkpoints)) {
+    Block &body = op.getBody().front();
+    auto attr = Builder(func.getContext()).getI64IntegerAttr(number);
+    for (Operation &inner : body.without_terminator())
+      inner.setAttr(kCheckpointAttr, attr);
+    op->replaceAllUsesWith(body.getTerminator()->getOperands());
+    op->getBlock()->getOperations().splice(Block::iterator(op),
+                                           body.getOperations(), body.begin(),
+                                           std::prev(body.end()));
+    op->erase();
+  }
+}
+
 LogicalResult RaggedAutodiff::expand(GradientOp op) {
   // Whatever is wrong, the reader wants to know who asked.
   ScopedDiagnosticHandler handler(&getContext(), [&](Diagnostic &diagnostic) {
@@ -70,35 +88,28 @@ LogicalResult RaggedAutodiff::expand(GradientOp op) {
   OpBuilder builder(op);
   TensorBuilder tensors(builder, op.getLoc());
   SmallVector<Operation *> ops = collectOps(op);
-  Activity activity(ops, op.getVariables(), op.getOutputs());
-  Gradients gradients;
-  for (auto [i, output] : llvm::enumerate(op.getOutputs())) {
-    if (!activity.isActive(output))
-      continue;
-    Value seed = op.getSeeds().empty()
-                     ? tensors.fill(LogicalType::of(output), 1)
-                     : op.getSeeds()[i];
-    gradients.contribute(output, seed);
-  }
-  auto add = [&](Value lhs, Value rhs) {
-    return TensorBuilder(builder, lhs.getLoc()).add(lhs, rhs);
-  };
-  if (failed(sweepBackwards(builder, activity, gradients, add)))
+  SmallVector<Value> seeds(op.getSeeds());
+  if (seeds.empty())
+    for (Value output : op.getOutputs())
+      seeds.push_back(tensors.fill(LogicalType::of(output), 1));
+  auto gradients =
+      differentiate(builder, ops, op.getVariables(), op.getOutputs(), seeds,
+                    [&](Value lhs, Value rhs) {
+                      return TensorBuilder(builder, lhs.getLoc()).add(lhs, rhs);
+                    });
+  if (failed(gradients))
     return failure();
-  for (auto [variable, result] :
-       llvm::zip_equal(op.getVariables(), op.getGradients())) {
-    Value gradient =
-        activity.isActive(variable) ? gradients.get(variable, add) : Value();
-    if (!gradient)
-      gradient = tensors.zeros(variable.getType());
-    result.replaceAllUsesWith(gradient);
-  }
+  for (auto [variable, gradient, result] :
+       llvm::zip_equal(op.getVariables(), *gradients, op.getGradients()))
+    result.replaceAllUsesWith(gradient ? gradient
+                                       : tensors.zeros(variable.getType()));
   op.erase();
   return success();
 }
 
 void RaggedAutodiff::runOnOperation() {
   func::FuncOp func = getOperation();
+  inlineCheckpoints(func);
   SmallVector<GradientOp> requests;
   func.walk([&](GradientOp op) { requests.push_back(op); });
   for (GradientOp op : requests) {
@@ -111,6 +122,7 @@ void RaggedAutodiff::runOnOperation() {
       return signalPassFailure();
   }
   func.walk([](Operation *op) {
+    op->removeAttr(kCheckpointAttr);
     if (isa<VariableOp, StopGradientOp>(op))
       op->replaceAllUsesWith(op->getOperands());
     else if (auto custom = dyn_cast<CustomGradientOp>(op))

@@ -147,9 +147,44 @@ static bool fold(GenericOp op, unsigned i, GenericOp move) {
   return true;
 }
 
+/// Whether a coordinate, of dims of input `i` of `op`, is another one for other
+/// elements of the result of `op`.
+static bool dependsOnResult(GenericOp op, unsigned i, AffineExpr coordinate) {
+  coordinate = coordinate.replaceDims(op.getInputMap(i).getResults());
+  for (unsigned d = 0; d < op.getDims().size(); ++d)
+    if (coordinate.isFunctionOfDim(d) && !op.isReduction(d))
+      return true;
+  return false;
+}
+
+/// Whether elements of the result of `op`, a reduction over the batch, would
+/// choose rows of the samples if `move`, its input `i`, was folded into it. The
+/// result has no rows of its own to find them by.
+static bool choosesRows(GenericOp op, unsigned i, GenericOp move) {
+  if (!op.getBatchReduced())
+    return false;
+  LogicalType source = LogicalType::of(move.getInputs()[0]);
+  SmallVector<ExtentAttr> offsets = move.getInputOffsets(0);
+  bool isRow = false;
+  for (int64_t dim : llvm::reverse(source.order)) {
+    isRow |=
+        source.isRagged(dim) || (!offsets.empty() && !offsets[dim].isStatic());
+    if (isRow && dependsOnResult(op, i, move.getInputMap(0).getResult(dim)))
+      return true;
+  }
+  return false;
+}
+
 /// Whether input `i` of `op`, a load by index, has to be made first: of a part
 /// of it, every index must still be checked.
-static bool needsWholeLoad(GenericOp op, unsigned i) {
+static bool needsWholeLoad(GenericOp op, unsigned i,
+                           IndexedLoadOpInterface load) {
+  // The result of a reduction over the batch has no rows to find indices by.
+  if (op.getBatchReduced() &&
+      llvm::any_of(load.getIndexMap().getResults(), [&](AffineExpr expr) {
+        return dependsOnResult(op, i, expr);
+      }))
+    return true;
   return !op.getInputOffsets(i).empty() || op.getInputOutside(i) ||
          llvm::any_of(op.getInputMap(i).getResults(), [](AffineExpr expr) {
            return !isa<AffineDimExpr>(expr) && !isa<AffineConstantExpr>(expr);
@@ -163,6 +198,10 @@ static bool needsWholeGather(GenericOp op, unsigned i, GatherOp gather) {
   if (!op.getInputOffsets(i).empty())
     return true;
   unsigned rank = LogicalType::of(gather.getIndices()).getRank();
+  if (op.getBatchReduced())
+    for (unsigned dim = 0; dim < rank; ++dim)
+      if (dependsOnResult(op, i, getAffineDimExpr(dim, op.getContext())))
+        return true;
   llvm::SmallDenseSet<unsigned> chosen;
   for (AffineExpr expr : op.getInputMap(i).getResults().take_front(rank))
     if (auto dim = dyn_cast<AffineDimExpr>(expr))
@@ -187,7 +226,7 @@ void RaggedFoldMoves::runOnOperation() {
   for (GenericOp op : ops)
     for (unsigned i = 0; i < op.getInputs().size(); ++i)
       while (auto move = op.getInputs()[i].getDefiningOp<GenericOp>()) {
-        if (!isMove(move) || !fold(op, i, move))
+        if (!isMove(move) || choosesRows(op, i, move) || !fold(op, i, move))
           break;
       }
   for (GenericOp op : llvm::reverse(ops))
@@ -199,7 +238,7 @@ void RaggedFoldMoves::runOnOperation() {
       auto gather = dyn_cast_or_null<GatherOp>(producer);
       auto load = dyn_cast_or_null<IndexedLoadOpInterface>(producer);
       if ((gather && needsWholeGather(op, i, gather)) ||
-          (load && needsWholeLoad(op, i))) {
+          (load && needsWholeLoad(op, i, load))) {
         OpBuilder b(op.getContext());
         b.setInsertionPointAfter(producer);
         op.getInputsMutable()[i].set(createMove(b, op.getInputs()[i]));

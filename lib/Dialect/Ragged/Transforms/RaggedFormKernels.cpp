@@ -79,9 +79,9 @@ void RaggedFormKernels::materializeLoads(IRRewriter &rewriter) {
                       isa<func::ReturnOp, ReshapeOp, IndexedLoadOpInterface,
                           SelectBatchOp, RepeatBatchOp, BindSizeOp>(op);
       // Other dims of the same memory: kernels read them, and so do these.
-      bool isView =
-          isa_and_present<ReshapeOp>(producer) &&
-          !isa<GenericOp, ReshapeOp, GatherOp, IndexedLoadOpInterface>(op);
+      bool isView = isa_and_present<ReshapeOp>(producer) &&
+                    !isa<GenericOp, ReshapeOp, BarrierOp, GatherOp,
+                         IndexedLoadOpInterface>(op);
       if (!isVirtual(producer) && !constant && !isView)
         continue;
       rewriter.setInsertionPoint(op);

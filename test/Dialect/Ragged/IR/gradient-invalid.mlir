@@ -78,3 +78,24 @@ func.func @custom_yield(%x: tensor<4xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
   } -> tensor<8xf32>
   return %z : tensor<8xf32>
 }
+
+// -----
+
+func.func @checkpoint_yield(%x: tensor<4xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{expected the region to yield (tensor<8xf32>), but got (tensor<4xf32>)}}
+  %z = ragged.checkpoint {
+    ragged.yield %x : tensor<4xf32>
+  } -> tensor<8xf32>
+  return %z : tensor<8xf32>
+}
+
+// -----
+
+func.func @checkpoint_argument() -> tensor<4xf32> {
+  // expected-error @+1 {{expected the region with arguments (), but got (tensor<4xf32>)}}
+  %z = ragged.checkpoint {
+  ^bb0(%x: tensor<4xf32>):
+    ragged.yield %x : tensor<4xf32>
+  } -> tensor<4xf32>
+  return %z : tensor<4xf32>
+}

@@ -33,3 +33,18 @@ func.func @custom(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<8xf32> {
   } -> tensor<8xf32>
   return %z : tensor<8xf32>
 }
+
+// CHECK-LABEL: func.func @again(
+// CHECK: %[[Y:.*]] = ragged.checkpoint {
+// CHECK: %[[B:.*]] = ragged.barrier %{{.*}} : !ragged.tensor<[N], f32>
+// CHECK: ragged.yield %[[B]] : !ragged.tensor<[N], f32>
+// CHECK: } -> !ragged.tensor<[N], f32>
+// CHECK: ragged.barrier %[[Y]] after(%{{.*}} : tensor<8xf32>) : !ragged.tensor<[N], f32>
+func.func @again(%x: !ragged.tensor<[N], f32>, %s: tensor<8xf32>) -> !ragged.tensor<[N], f32> {
+  %y = ragged.checkpoint {
+    %b = ragged.barrier %x : !ragged.tensor<[N], f32>
+    ragged.yield %b : !ragged.tensor<[N], f32>
+  } -> !ragged.tensor<[N], f32>
+  %z = ragged.barrier %y after(%s : tensor<8xf32>) : !ragged.tensor<[N], f32>
+  return %z : !ragged.tensor<[N], f32>
+}

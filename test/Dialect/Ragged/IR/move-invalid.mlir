@@ -170,8 +170,19 @@ func.func @unnest_path(%x: !ragged.tensor<[8], f32>) {
 // -----
 
 func.func @unnest_ragged(%x: !ragged.tensor<[T], f32, path = [B, S]>) {
-  // expected-error @below {{expected a source without ragged dims, but got [T]}}
+  // expected-error @below {{expected a source without ragged dims, or one whose dim 0 is the symbol of a nest, but got [T]}}
   %y = ragged.unnest %x : !ragged.tensor<[T], f32, path = [B, S]> -> !ragged.tensor<[S, T], f32>
+  return
+}
+
+// -----
+
+// expected-note @below {{symbol 'N' is bound here}}
+// expected-note @below {{symbol 'S' is bound here}}
+func.func @unnest_of_nest(%x: !ragged.tensor<[N], f32>, %n: !ragged.tensor<[S], i64>) {
+  %y = ragged.nest %x, %n : !ragged.tensor<[N], f32>, !ragged.tensor<[S], i64> -> !ragged.tensor<[T], f32, path = [B, S]>
+  // expected-error @below {{expected result of type '!ragged.tensor<[N], f32>', but got '!ragged.tensor<[S], f32>'}}
+  %z = ragged.unnest %y : !ragged.tensor<[T], f32, path = [B, S]> -> !ragged.tensor<[S], f32>
   return
 }
 

@@ -36,6 +36,8 @@ func.func @nest(%x: !ragged.tensor<[N, 8], f32>, %n: !ragged.tensor<[S], i64>) {
   %y = ragged.nest %x, %n : !ragged.tensor<[N, 8], f32>, !ragged.tensor<[S], i64>
       -> !ragged.tensor<[T, 8], f32, path = [B, S]>
   %z = ragged.reduce sum %y dims [0] : !ragged.tensor<[T, 8], f32, path = [B, S]> -> !ragged.tensor<[8], f32, path = [B, S]>
+  // CHECK: ragged.unnest %{{.*}} : !ragged.tensor<[T, 8], f32, path = [B, S]> -> !ragged.tensor<[N, 8], f32>
+  %w = ragged.unnest %y : !ragged.tensor<[T, 8], f32, path = [B, S]> -> !ragged.tensor<[N, 8], f32>
   // CHECK: ragged.unnest %{{.*}} : !ragged.tensor<[8], f32, path = [B, S]> -> !ragged.tensor<[S, 8], f32>
   %s = ragged.unnest %z : !ragged.tensor<[8], f32, path = [B, S]> -> !ragged.tensor<[S, 8], f32>
   return

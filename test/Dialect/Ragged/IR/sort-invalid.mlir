@@ -108,3 +108,12 @@ func.func @scatter_result(%z: !ragged.tensor<[K], f32>, %i: !ragged.tensor<[N], 
   %y = ragged.scatter max %z, %i, %x : !ragged.tensor<[K], f32>, !ragged.tensor<[N], i64>, !ragged.tensor<[N], f32> -> !ragged.tensor<[N], f32>
   return
 }
+
+// -----
+
+// Whose maximum it is, over samples, has no order.
+func.func @scatter_over_batch(%z: tensor<4xf32>, %i: !ragged.tensor<[N], i64>, %x: !ragged.tensor<[N], f32>) {
+  // expected-error @below {{expected kind 'add' where all samples go into one dense init, but got 'max'}}
+  %y = ragged.scatter max %z, %i, %x : tensor<4xf32>, !ragged.tensor<[N], i64>, !ragged.tensor<[N], f32> -> tensor<4xf32>
+  return
+}

@@ -24,3 +24,11 @@ func.func @scatter(%z: !ragged.tensor<[K, 8], f32>, %i: !ragged.tensor<[N], i64>
   %y = ragged.scatter set %z, %i, %x : !ragged.tensor<[K, 8], f32>, !ragged.tensor<[N], i64>, !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[K, 8], f32>
   return
 }
+
+// The updates of all samples, in one dense result.
+// CHECK-LABEL: func.func @scatter_over_batch
+func.func @scatter_over_batch(%z: tensor<21x8xf32>, %i: !ragged.tensor<[N], i64>, %x: !ragged.tensor<[N, 8], f32>) {
+  // CHECK: ragged.scatter add %{{.*}}, %{{.*}}, %{{.*}} : tensor<21x8xf32>, !ragged.tensor<[N], i64>, !ragged.tensor<[N, 8], f32> -> tensor<21x8xf32>
+  %y = ragged.scatter add %z, %i, %x : tensor<21x8xf32>, !ragged.tensor<[N], i64>, !ragged.tensor<[N, 8], f32> -> tensor<21x8xf32>
+  return
+}

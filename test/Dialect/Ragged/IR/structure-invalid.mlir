@@ -56,6 +56,14 @@ func.func @extent_result(%n: !ragged.tensor<[N], f32>) {
 
 // -----
 
+func.func @instance_result(%n: !ragged.tensor<[N], f32>) {
+  // expected-error @below {{expected result of type '!ragged.tensor<[], i64>', but got '!ragged.tensor<[], i32>'}}
+  %i = ragged.instance : !ragged.tensor<[], i32>
+  return
+}
+
+// -----
+
 func.func @locate_results(%rows: tensor<?xi64>, %p: !ragged.partition<[N, N]>) {
   // expected-error @below {{expected 3 results (the sample and one per extent), but got 1}}
   %i = ragged.locate %rows in %p : tensor<?xi64>, !ragged.partition<[N, N]> -> tensor<?xi64>

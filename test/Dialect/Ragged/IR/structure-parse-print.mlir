@@ -60,3 +60,12 @@ func.func @call(%x: !ragged.tensor<[N * N, 8], f32>, %n: !ragged.tensor<[N], i64
       : (!ragged.tensor<[N * N, 8], f32>) -> !ragged.tensor<[N * N, 8], f32>
   return
 }
+
+// CHECK-LABEL: func.func @instance
+func.func @instance(%x: !ragged.tensor<[T], f32, path = [B, S]>) {
+  // CHECK: ragged.instance : !ragged.tensor<[], i64>
+  %i = ragged.instance : !ragged.tensor<[], i64>
+  // CHECK: ragged.instance : !ragged.tensor<[], i64, path = [B, S]>
+  %j = ragged.instance : !ragged.tensor<[], i64, path = [B, S]>
+  return
+}

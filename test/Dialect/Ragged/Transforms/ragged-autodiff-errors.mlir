@@ -48,11 +48,30 @@ func.func @product(%x: tensor<4xf32>, %s: tensor<f32>) -> tensor<4xf32> {
 
 // -----
 
-// The gradient of a diagonal would be spread over one.
-func.func @diagonal(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
-  // expected-error @+1 {{takes the diagonal 'i' of operand 0; its derivative is not supported}}
-  %y = ragged.contract "ii->" %x : tensor<4x4xf32> -> tensor<f32>
+// A scan whose steps have no derivative.
+func.func @scan(%x: !ragged.tensor<[N], f32>) -> !ragged.tensor<[N], f32> {
+  %y = ragged.scan ins(%x : !ragged.tensor<[N], f32>) dim 0 init [0.0 : f32] {
+  ^bb0(%a: f32, %c: f32):
+    // expected-error @+1 {{'arith.scaling_extf' op has no derivative rule}}
+    %b = arith.scaling_extf %a, %c : f32, f32 to f64
+    %d = arith.truncf %b : f64 to f32
+    ragged.yield %d, %d : f32, f32
+  } -> !ragged.tensor<[N], f32>
   // expected-note @+1 {{the derivative is asked for here}}
-  %0 = ragged.gradient of(%y : tensor<f32>) wrt(%x : tensor<4x4xf32>) -> tensor<4x4xf32>
-  return %0 : tensor<4x4xf32>
+  %0 = ragged.gradient of(%y : !ragged.tensor<[N], f32>) seeds(%x : !ragged.tensor<[N], f32>)
+      wrt(%x : !ragged.tensor<[N], f32>) -> !ragged.tensor<[N], f32>
+  return %0 : !ragged.tensor<[N], f32>
+}
+
+// -----
+
+// A second derivative through the groups of an axis.
+func.func @groups(%x: !ragged.tensor<[N], f32>, %n: !ragged.tensor<[S], i64>) -> !ragged.tensor<[N], f32> {
+  %y = ragged.nest %x, %n : !ragged.tensor<[N], f32>, !ragged.tensor<[S], i64> -> !ragged.tensor<[T], f32, path = [B, S]>
+  // expected-error @+1 {{'ragged.unnest' op of groups of an axis has no derivative rule}}
+  %z = ragged.unnest %y : !ragged.tensor<[T], f32, path = [B, S]> -> !ragged.tensor<[N], f32>
+  // expected-note @+1 {{the derivative is asked for here}}
+  %0 = ragged.gradient of(%z : !ragged.tensor<[N], f32>) seeds(%x : !ragged.tensor<[N], f32>)
+      wrt(%x : !ragged.tensor<[N], f32>) -> !ragged.tensor<[N], f32>
+  return %0 : !ragged.tensor<[N], f32>
 }

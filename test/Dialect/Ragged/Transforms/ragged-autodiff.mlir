@@ -140,3 +140,94 @@ func.func @second(%x: tensor<f32>) -> tensor<f32> {
   %1 = ragged.gradient of(%0 : tensor<f32>) wrt(%x : tensor<f32>) -> tensor<f32>
   return %1 : tensor<f32>
 }
+
+// -----
+
+// The rows of a table get what was read of them, one after the other, whatever the size of the table.
+// CHECK-LABEL: func.func @table(
+// CHECK-SAME: %[[I:[^:]*]]: !ragged.tensor<[N, M], i64>, %[[S:[^:]*]]: !ragged.tensor<[N, M, 8], f32>
+// CHECK-DAG: %[[ROWS:.*]] = ragged.reshape %[[I]] : !ragged.tensor<[N, M], i64> -> !ragged.tensor<[M * N], i64>
+// CHECK-DAG: %[[UPDATES:.*]] = ragged.reshape %[[S]] : {{.*}} -> !ragged.tensor<[M * N, 8], f32>
+// CHECK-DAG: %[[ZERO:.*]] = ragged.fill 0.000000e+00 : f32 -> tensor<50000x8xf32>
+// CHECK: %[[D:.*]] = ragged.scatter add %[[ZERO]], %[[ROWS]], %[[UPDATES]]
+// CHECK: return %[[D]]
+func.func @table(%t: tensor<50000x8xf32>, %i: !ragged.tensor<[N, M], i64>, %s: !ragged.tensor<[N, M, 8], f32>) -> tensor<50000x8xf32> {
+  %y = ragged.gather %t, %i : tensor<50000x8xf32>, !ragged.tensor<[N, M], i64> -> !ragged.tensor<[N, M, 8], f32>
+  %0 = ragged.gradient of(%y : !ragged.tensor<[N, M, 8], f32>) seeds(%s : !ragged.tensor<[N, M, 8], f32>)
+      wrt(%t : tensor<50000x8xf32>) -> tensor<50000x8xf32>
+  return %0 : tensor<50000x8xf32>
+}
+
+// -----
+
+// Sorted indices say where each element went.
+// CHECK-LABEL: func.func @sort(
+// CHECK: %{{.*}}, %[[I:.*]] = ragged.sort %{{.*}} dim 0 descending
+// CHECK: %{{.*}}, %[[P:.*]] = ragged.sort %[[I]] dim 0 :
+// CHECK: %[[D:.*]] = ragged.take_along %{{.*}}, %[[P]] dim 0
+// CHECK: return %[[D]]
+func.func @sort(%x: !ragged.tensor<[N, 8], f32>, %s: !ragged.tensor<[N, 8], f32>) -> !ragged.tensor<[N, 8], f32> {
+  %y, %i = ragged.sort %x dim 0 descending : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N, 8], f32>, !ragged.tensor<[N, 8], i64>
+  %0 = ragged.gradient of(%y : !ragged.tensor<[N, 8], f32>) seeds(%s : !ragged.tensor<[N, 8], f32>)
+      wrt(%x : !ragged.tensor<[N, 8], f32>) -> !ragged.tensor<[N, 8], f32>
+  return %0 : !ragged.tensor<[N, 8], f32>
+}
+
+// -----
+
+// Steps in one direction, then in the other with what was carried before each of them.
+// CHECK-LABEL: func.func @scan(
+// CHECK-SAME: %[[X:[^:]*]]: !ragged.tensor<[N], f32>, %[[S:[^:]*]]: !ragged.tensor<[N], f32>
+// CHECK: %[[C:.*]] = ragged.scan ins(%[[X]] : {{.*}}) dim 0 init [1.000000e+00]
+// CHECK: ragged.yield %{{.*}}, %[[CARRIED:.*]] : f64, f64
+// CHECK: } -> !ragged.tensor<[N], f64>
+// CHECK: %[[D:.*]] = ragged.scan ins(%[[X]], %[[C]], %[[S]] : {{.*}}) dim 0 reverse init [0.000000e+00]
+// CHECK: } -> !ragged.tensor<[N], f32>
+// CHECK: return %[[D]]
+func.func @scan(%x: !ragged.tensor<[N], f32>, %s: !ragged.tensor<[N], f32>) -> !ragged.tensor<[N], f32> {
+  %y = ragged.scan ins(%x : !ragged.tensor<[N], f32>) dim 0 init [1.0 : f64] {
+  ^bb0(%a: f32, %c: f64):
+    %b = arith.extf %a : f32 to f64
+    %d = arith.mulf %b, %c : f64
+    %e = arith.truncf %d : f64 to f32
+    ragged.yield %d, %e : f64, f32
+  } -> !ragged.tensor<[N], f32>
+  %0 = ragged.gradient of(%y : !ragged.tensor<[N], f32>) seeds(%s : !ragged.tensor<[N], f32>)
+      wrt(%x : !ragged.tensor<[N], f32>) -> !ragged.tensor<[N], f32>
+  return %0 : !ragged.tensor<[N], f32>
+}
+
+// -----
+
+// The values of a checkpoint are computed again, once its gradient is there.
+// CHECK-LABEL: func.func @checkpoint(
+// CHECK-SAME: %[[X:[^:]*]]: !ragged.tensor<[N], f32>, %[[S:[^:]*]]: !ragged.tensor<[N], f32>
+// CHECK: %[[E:.*]] = ragged.map ins(%[[X]]
+// CHECK: math.exp
+// CHECK: %[[Y:.*]] = ragged.map ins(%[[E]]
+// CHECK: math.sin
+// CHECK: %[[AGAIN:.*]] = ragged.barrier %[[X]] after(%[[S]]
+// CHECK: %[[E2:.*]] = ragged.map ins(%[[AGAIN]]
+// CHECK: math.exp
+// CHECK: ragged.map ins(%[[E2]], %[[S]]
+// CHECK: math.cos
+// CHECK: return %[[Y]]
+func.func @checkpoint(%x: !ragged.tensor<[N], f32>, %s: !ragged.tensor<[N], f32>)
+    -> (!ragged.tensor<[N], f32>, !ragged.tensor<[N], f32>) {
+  %y = ragged.checkpoint {
+    %e = ragged.map ins(%x : !ragged.tensor<[N], f32>) {
+    ^bb0(%a: f32):
+      %b = math.exp %a : f32
+      ragged.yield %b : f32
+    } -> !ragged.tensor<[N], f32>
+    %t = ragged.map ins(%e : !ragged.tensor<[N], f32>) {
+    ^bb0(%a: f32):
+      %b = math.sin %a : f32
+      ragged.yield %b : f32
+    } -> !ragged.tensor<[N], f32>
+    ragged.yield %t : !ragged.tensor<[N], f32>
+  } -> !ragged.tensor<[N], f32>
+  %0 = ragged.gradient of(%y : !ragged.tensor<[N], f32>) seeds(%s : !ragged.tensor<[N], f32>)
+      wrt(%x : !ragged.tensor<[N], f32>) -> !ragged.tensor<[N], f32>
+  return %y, %0 : !ragged.tensor<[N], f32>, !ragged.tensor<[N], f32>
+}

@@ -54,12 +54,24 @@ private:
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 2>> contributions;
 };
 
+/// Attribute of the ops of one `ragged.checkpoint`: its number.
+inline constexpr llvm::StringLiteral kCheckpointAttr = "ragged.checkpoint";
+
 /// Goes backwards over the active ops and emits their adjoints at `builder`.
 /// What `cacheValues` emits is behind the ops themselves. An op without a rule
-/// is an error.
+/// is an error. The ops of a checkpoint are computed again where the first of
+/// their gradients is needed, and the adjoints use these values.
 mlir::LogicalResult sweepBackwards(mlir::OpBuilder &builder,
                                    const Activity &activity,
                                    Gradients &gradients, Gradients::Add add);
+
+/// The gradients of `variables` from those of `outputs`, `seeds` (null: the
+/// output does not matter), which `ops` lead from one to the other. Null where
+/// nothing contributes.
+mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+differentiate(mlir::OpBuilder &builder, llvm::ArrayRef<mlir::Operation *> ops,
+              mlir::ValueRange variables, mlir::ValueRange outputs,
+              llvm::ArrayRef<mlir::Value> seeds, Gradients::Add add);
 
 /// Attaches DifferentiableOpInterface to the ops of `arith` and `math`.
 void attachScalarAdjoints(mlir::MLIRContext &context);

@@ -10,7 +10,7 @@
 
 include "nested/Dialect/Ragged/IR/RaggedBase.td"
 
-def Ragged_AttentionOp : Ragged_PureOp<"attention", [AttrSizedOperandSegments]> {
+def Ragged_AttentionOp : Ragged_PureOp<"attention", [AttrSizedOperandSegments, Ragged_Differentiable]> {
   let summary = "softmax(scores) times values, without storing the scores";
   let description = [{
     `query [N, H, D]`, `key [M, G, D]` and `value [M, G, E]` give `[N, H, E]`; H is a multiple of G, and heads

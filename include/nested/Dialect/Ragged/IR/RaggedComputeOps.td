@@ -75,7 +75,7 @@ def Ragged_MapOp : Ragged_NamedOp<"map", [SingleBlockImplicitTerminator<"YieldOp
 }
 
 def Ragged_YieldOp : Ragged_PureOp<"yield", [Terminator, ReturnLike,
-    ParentOneOf<["MapOp", "GenericOp", "ScanOp", "CustomGradientOp", "TileReduceOp", "TileFoldOp"]>]> {
+    ParentOneOf<["MapOp", "GenericOp", "ScanOp", "CustomGradientOp", "CheckpointOp", "TileReduceOp", "TileFoldOp"]>]> {
   let summary = "values of one element";
   let description = [{
     ```mlir

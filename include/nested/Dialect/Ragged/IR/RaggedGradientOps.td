@@ -27,6 +27,23 @@ def Ragged_VariableOp : Ragged_PureOp<"variable", [SameOperandsAndResultType,
   let assemblyFormat = "$source attr-dict `:` type($source)";
 }
 
+// Not pure: what two of them give is never taken to be the same.
+def Ragged_BarrierOp : Ragged_Op<"barrier", [AllTypesMatch<["source", "result"]>, MemoryEffects<[MemWrite]>,
+    Ragged_Differentiable]> {
+  let summary = "the same numbers as another value, which no pass takes to be the same";
+  let description = [{
+    What is computed from the result is computed again, even if it was computed from the source; and not before the
+    values `after` are there. Nothing is copied.
+
+    ```mlir
+    %y = ragged.barrier %x after(%g : !ragged.tensor<[N, 4], f32>) : !ragged.tensor<[N, 8], f32>
+    ```
+  }];
+  let arguments = (ins Ragged_AnyTensor:$source, Variadic<Ragged_AnyTensor>:$after);
+  let results = (outs Ragged_AnyTensor:$result);
+  let assemblyFormat = "$source (`after` `(` $after^ `:` type($after) `)`)? attr-dict `:` type($source)";
+}
+
 def Ragged_StopGradientOp : Ragged_PureOp<"stop_gradient", [SameOperandsAndResultType]> {
   let summary = "the same numbers, constant to every derivative";
   let description = [{
@@ -98,6 +115,30 @@ def Ragged_CustomGradientOp : Ragged_PureOp<"custom_gradient", [AttrSizedOperand
     `values` `(` $values `:` type($values) `)` `inputs` `(` $inputs `:` type($inputs) `)`
     attr-dict-with-keyword $body `->` type($results)
   }];
+  let hasVerifier = 1;
+}
+
+def Ragged_CheckpointOp : Ragged_PureOp<"checkpoint", [SingleBlockImplicitTerminator<"YieldOp">]> {
+  let summary = "values that a derivative computes again";
+  let description = [{
+    The results are what the region yields. A derivative that goes through them keeps nothing of the region: it computes
+    the region again, from what that reads, where it needs its values. A symbol that the region binds is
+    bound once, and the value that binds it kept. `--ragged-autodiff` removes the op.
+
+    ```mlir
+    %y = ragged.checkpoint {
+      %a = ragged.map ins(%x : !ragged.tensor<[N, 8], f32>) {
+      ^bb0(%b: f32):
+        %c = math.tanh %b : f32
+        ragged.yield %c : f32
+      } -> !ragged.tensor<[N, 8], f32>
+      ragged.yield %a : !ragged.tensor<[N, 8], f32>
+    } -> !ragged.tensor<[N, 8], f32>
+    ```
+  }];
+  let results = (outs Variadic<Ragged_AnyTensor>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "attr-dict-with-keyword $body `->` type($results)";
   let hasVerifier = 1;
 }
 

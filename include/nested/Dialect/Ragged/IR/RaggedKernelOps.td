@@ -132,6 +132,8 @@ def Ragged_TileLookupOp : Ragged_Op<"tile_lookup", [MemoryEffects<[MemWrite]>,
 def Ragged_TileCoordOp : Ragged_TileAccessOp<"tile_coord"> {
   let summary = "coordinate of each row of the tile along one dim of the space";
   let description = [{
+    Along dim -1 it is the number of the row's instance.
+
     ```mlir
     %a = ragged.tile_coord %t dim 0 : tensor<48xi64>
     ```

@@ -168,7 +168,7 @@ def Ragged_ReshapeOp : Ragged_PureOp<"reshape", [DeclareOpInterfaceMethods<SizeC
   let hasFolder = 1;
 }
 
-def Ragged_MaskedSelectOp : Ragged_BindingOp<"masked_select"> {
+def Ragged_MaskedSelectOp : Ragged_BindingOp<"masked_select", [Ragged_Differentiable]> {
   let summary = "keeps the indices of one ragged dim where a mask holds; a symbol from data";
   let description = [{
     Dim 0 of `source` is stored first and the only dim that may be ragged; the mask has that dim alone. The result's dim 0 is a
@@ -185,7 +185,7 @@ def Ragged_MaskedSelectOp : Ragged_BindingOp<"masked_select"> {
   let hasVerifier = 1;
 }
 
-def Ragged_NestOp : Ragged_BindingOp<"nest"> {
+def Ragged_NestOp : Ragged_BindingOp<"nest", [Ragged_Differentiable]> {
   let summary = "regroups a ragged axis into the path; nothing is copied";
   let description = [{
     `lengths` says, for each of the S groups of a sample, how many indices of dim 0 it has; they must add up to the
@@ -203,13 +203,16 @@ def Ragged_NestOp : Ragged_BindingOp<"nest"> {
   let hasVerifier = 1;
 }
 
-def Ragged_UnnestOp : Ragged_PureOp<"unnest"> {
+def Ragged_UnnestOp : Ragged_PureOp<"unnest", [Ragged_Differentiable]> {
   let summary = "the last path component becomes dim 0; nothing is copied";
   let description = [{
-    For tensors without ragged dims over `[B, S]`.
+    For tensors without ragged dims over `[B, S]`. If dim 0 alone is ragged, with the symbol of a `ragged.nest`, it becomes what
+    was nested: groups one after the other.
 
     ```mlir
     %z = ragged.unnest %y : !ragged.tensor<[8], f32, path = [B, S]> -> !ragged.tensor<[S, 8], f32>
+    %t = ragged.nest %x, %n : !ragged.tensor<[N, 8], f32>, !ragged.tensor<[S], i64> -> !ragged.tensor<[T, 8], f32, path = [B, S]>
+    %w = ragged.unnest %t : !ragged.tensor<[T, 8], f32, path = [B, S]> -> !ragged.tensor<[N, 8], f32>
     ```
   }];
   let arguments = (ins Ragged_TensorType:$source);

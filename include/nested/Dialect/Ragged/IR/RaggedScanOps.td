@@ -10,7 +10,7 @@
 
 include "nested/Dialect/Ragged/IR/RaggedBase.td"
 
-def Ragged_ScanOp : Ragged_PureOp<"scan", [SingleBlockImplicitTerminator<"YieldOp">]> {
+def Ragged_ScanOp : Ragged_PureOp<"scan", [SingleBlockImplicitTerminator<"YieldOp">, Ragged_Differentiable]> {
   let summary = "steps along one dim in order, with carried values";
   let description = [{
     For every index of the other dims: the carried values start as `init`, then for each index of dim `dim`, first
@@ -43,7 +43,7 @@ def Ragged_ScanOp : Ragged_PureOp<"scan", [SingleBlockImplicitTerminator<"YieldO
   let hasVerifier = 1;
 }
 
-def Ragged_AccumulateOp : Ragged_NamedOp<"accumulate", [AllTypesMatch<["source", "result"]>]> {
+def Ragged_AccumulateOp : Ragged_NamedOp<"accumulate", [AllTypesMatch<["source", "result"]>, Ragged_Differentiable]> {
   let summary = "running reductions along one dim";
   let description = [{
     Index *a* of the result reduces the indices up to and including *a* of dim `dim`; `exclusive`: without *a*,

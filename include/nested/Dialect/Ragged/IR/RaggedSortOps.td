@@ -10,7 +10,7 @@
 
 include "nested/Dialect/Ragged/IR/RaggedBase.td"
 
-def Ragged_SortOp : Ragged_PureOp<"sort"> {
+def Ragged_SortOp : Ragged_PureOp<"sort", [Ragged_Differentiable]> {
   let summary = "orders the elements along one dim, and says where they were";
   let description = [{
     For every index of the other dims the elements along dim `dim` in rising order, with `descending` in falling order, and
@@ -49,12 +49,13 @@ def Ragged_SearchSortedOp : Ragged_PureOp<"searchsorted"> {
 }
 
 // Not pure: an index out of range is a run-time error.
-def Ragged_ScatterOp : Ragged_Op<"scatter", [MemoryEffects<[MemWrite]>]> {
+def Ragged_ScatterOp : Ragged_Op<"scatter", [MemoryEffects<[MemWrite]>, Ragged_Differentiable]> {
   let summary = "combines rows into the rows that an index names";
   let description = [{
     The result is `init`, into which, for each index *a* of dim 0 of `updates`, first to last, `updates[a]` is combined at
     index `indices[a]` of dim 0: `add`, `max`, `min`, or `set`. Other dims are the same in `init`, `updates` and the result.
     An index outside of `[0, extent of dim 0)` is a run-time error that names the sample and the row; negative indices do not wrap.
+    `add` may add the updates of all samples, one after the other, to an `init` that is dense.
 
     R6: sums of floats are kept in f64. R8: the order is that of the updates. R10: of `set` the last one wins; `max` and `min`
     propagate NaN.
@@ -62,6 +63,7 @@ def Ragged_ScatterOp : Ragged_Op<"scatter", [MemoryEffects<[MemWrite]>]> {
     ```mlir
     %y = ragged.scatter add %z, %i, %x : !ragged.tensor<[K, 8], f32>, !ragged.tensor<[N], i64>, !ragged.tensor<[N, 8], f32>
         -> !ragged.tensor<[K, 8], f32>
+    %t = ragged.scatter add %u, %i, %x : tensor<21x8xf32>, !ragged.tensor<[N], i64>, !ragged.tensor<[N, 8], f32> -> tensor<21x8xf32>
     ```
   }];
   let arguments = (ins Ragged_ScatterKindAttr:$kind, Ragged_AnyTensor:$init, Ragged_AnyTensor:$indices,

@@ -99,6 +99,21 @@ def Ragged_ExtentOp : Ragged_PureOp<"extent"> {
   let hasVerifier = 1;
 }
 
+def Ragged_InstanceOp : Ragged_PureOp<"instance"> {
+  let summary = "number of the sample in the batch";
+  let description = [{
+    Over a longer path the number of the instance: those of one sample follow each other. For what is about the whole
+    batch, as which sample holds its maximum (R8: a sample's own results do not depend on it).
+
+    ```mlir
+    %i = ragged.instance : !ragged.tensor<[], i64>
+    ```
+  }];
+  let results = (outs Ragged_TensorType:$result);
+  let assemblyFormat = "attr-dict `:` qualified(type($result))";
+  let hasVerifier = 1;
+}
+
 def Ragged_LocateOp : Ragged_PureOp<"locate"> {
   let summary = "row numbers to sample numbers and coordinates";
   let description = [{

@@ -63,6 +63,11 @@ public:
                      llvm::ArrayRef<int64_t> dims, bool batch = false,
                      bool keepdims = false,
                      EmptyPolicy empty = EmptyPolicy::Zero);
+  /// The elements of each sample in other dims; both are stored in the order of
+  /// their dims. Itself if it has them.
+  mlir::Value reshape(mlir::Value value, llvm::ArrayRef<ExtentAttr> extents);
+  /// Dim k of the result is dim `permutation[k]`; itself if all dims stay.
+  mlir::Value transpose(mlir::Value value, llvm::ArrayRef<int64_t> permutation);
   /// `source @ weights`, accumulated and kept in at least f32.
   mlir::Value linear(mlir::Value source, mlir::Value weights,
                      mlir::Value bias = {});

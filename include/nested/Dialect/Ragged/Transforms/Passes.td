@@ -37,7 +37,11 @@ def RaggedAutodiff : Pass<"ragged-autodiff", "::mlir::func::FuncOp"> {
     DifferentiableOpInterface, are emitted backwards where the request stands; nothing is emitted for what is not
     active. They are named ops of the tensor phase, so that a later request can differentiate them.
 
-    Then `ragged.variable`, `ragged.stop_gradient` and `ragged.custom_gradient` become the values that they are.
+    The values of a `ragged.checkpoint` are computed again behind a `ragged.barrier`, once a gradient of the checkpoint is
+    there; the others are kept, unless `--ragged-form-kernels` computes them again.
+
+    Then `ragged.variable`, `ragged.stop_gradient`, `ragged.custom_gradient` and `ragged.checkpoint` become the values that
+    they are.
 
     Requires: `--ragged-inline-calls`. Guarantees: none of these ops. An active op without a rule is an error with a
     note at the request.

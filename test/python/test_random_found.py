@@ -114,3 +114,18 @@ def test_number_of_a_sample_in_each_of_its_parts():
   %z = ragged.broadcast %m dims [] : <> -> <; f32; path = [B, S]>
   return %z : <; f32; path = [B, S]> }""", [X, [[0, 0], [0], []]])  # fmt: skip
     assert [float(s) for s in least] == [2, 2, 0]
+
+
+def test_sum_of_what_is_done_where_a_fold_ends():
+    """It starts from a constant, which is another one's by the time that it is read."""
+    nested = [[np.arange(n, dtype="f4") for n in own] for own in ([3, 0], [], [2])]
+    (sums,) = checked("""func.func @f(%x: <T; f32; path = [B, S]>) -> <> {
+  %s = ragged.reduce sum %x dims [0] : <T; f32; path = [B, S]> -> <; f32; path = [B, S]>
+  %m = ragged.map ins(%s : <; f32; path = [B, S]>) {
+  ^bb0(%a: f32):
+    %b = arith.mulf %a, %a : f32
+    ragged.yield %b : f32
+  } -> <; f32; path = [B, S]>
+  %r = ragged.reduce sum %m dims [] batch : <; f32; path = [B, S]> -> <>
+  return %r : <> }""", [nested])  # fmt: skip
+    assert [float(s) for s in sums] == [9, 0, 1]

@@ -334,6 +334,11 @@ LogicalResult KernelBuilder::emitFold(const GenericPlan &generic) {
     for (GenericOp next : chain) {
       Block &body = next.getBody().front();
       IRMapping inside;
+      auto mapConstant = [&](BlockArgument argument, Value fill) {
+        auto number = cast<TypedAttr>(fill.getDefiningOp<FillOp>().getValue());
+        Value constant = arith::ConstantOp::create(b, next.getLoc(), number);
+        inside.map(argument, constant);
+      };
       for (auto [i, input] : llvm::enumerate(next.getInputs())) {
         if (input == previous)
           inside.map(body.getArgument(i), value);
@@ -342,13 +347,10 @@ LogicalResult KernelBuilder::emitFold(const GenericPlan &generic) {
                      finalize->getArgument(
                          1 + (llvm::find(extents, extent) - extents.begin())));
         else
-          inside.map(
-              body.getArgument(i),
-              arith::ConstantOp::create(
-                  b, next.getLoc(),
-                  cast<TypedAttr>(input.getDefiningOp<FillOp>().getValue()))
-                  .getResult());
+          mapConstant(body.getArgument(i), input);
       }
+      if (!body.getArguments().back().use_empty())
+        mapConstant(body.getArguments().back(), next.getInits()[0]);
       for (Operation &each : body.without_terminator())
         b.clone(each, inside);
       value = inside.lookupOrDefault(body.getTerminator()->getOperand(0));

@@ -29,7 +29,7 @@ from ._errors import (
     TraceError,
 )
 from ._errors import public as _public
-from ._gradient import custom_vjp, grad, stop_gradient, value_and_grad, vjp
+from ._gradient import checkpoint, custom_vjp, grad, stop_gradient, value_and_grad, vjp
 from ._jit import Compiled, Exported, JitFunction, Lowered, Spec, export, jit, spec
 from ._load import LoadedFunction, Module, load
 from ._program import Cost, Plan
@@ -64,5 +64,5 @@ __all__ = [
     "Structure", "StructureError", "TraceError", "Tracer", "attention", "batch", "batches", "collate", "eager",
     "export", "from_awkward", "from_list", "from_padded", "from_torch", "from_values", "get_num_threads",
     "jit", "load", "nn", "random", "set_num_threads", "spec", "to_awkward", "to_torch",
-    "custom_vjp", "grad", "losses", "optim", "stop_gradient", "value_and_grad", "vjp",
+    "checkpoint", "custom_vjp", "grad", "losses", "optim", "stop_gradient", "value_and_grad", "vjp",
 ]  # fmt: skip

@@ -292,6 +292,48 @@ def _stopped(x: Any) -> Any:
 
 
 @public
+def checkpoint(function: Callable) -> Callable:
+    """The function; derivatives keep nothing that is computed inside, but compute it again.
+
+    That trades work for memory: of a chain of such functions only what goes from one to the next
+    is kept. The results and the derivatives are the same. Usable in traced functions, on any
+    arguments; on plain arrays it is ``function``.
+    """
+
+    @functools.wraps(function)
+    def again(*args: Any, **kwargs: Any) -> Any:
+        if not _tracer._current:
+            return function(*args, **kwargs)
+        trace = _trace()
+        made: list[Any] = []
+
+        def record() -> list[Value]:
+            leaves, structure = _tree.flatten(function(*args, **kwargs))
+            made.extend([structure, [leaf for _, leaf in leaves]])
+            return [value_of(leaf) for _, leaf in leaves if isinstance(leaf, Tracer)]
+
+        region: Region = trace.record_region([], record)
+        structure, leaves = made
+        if not region.results:
+            return _tree.unflatten(structure, leaves)
+        results = iter(
+            trace.emit_like(
+                lambda names, kinds: f"ragged.checkpoint @region -> {kinds}",
+                [], region.results, region,
+            )
+        )  # fmt: skip
+        return _tree.unflatten(
+            structure,
+            [
+                Tracer(trace, next(results), leaf._weak) if isinstance(leaf, Tracer) else leaf
+                for leaf in leaves
+            ],
+        )
+
+    return again
+
+
+@public
 def custom_vjp(function: Callable, forward: Callable, backward: Callable) -> Callable:
     """The function, with a derivative of the user's.
 
@@ -367,4 +409,4 @@ def _custom(
     return _tree.unflatten(structure, [Tracer(trace, v) for v in made])
 
 
-__all__ = ["custom_vjp", "grad", "stop_gradient", "value_and_grad", "vjp"]
+__all__ = ["checkpoint", "custom_vjp", "grad", "stop_gradient", "value_and_grad", "vjp"]

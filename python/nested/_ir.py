@@ -255,13 +255,14 @@ class Trace:
 
     def record_region(self, args: Sequence[Value], record: Callable[[], Sequence[Value]]) -> Region:
         """What ``record`` records goes into a region; it gives what the region yields."""
-        region, outer, casts = Region(args), self.ops, dict(self._casts)
+        region, outer = Region(args), self.ops
+        casts, sorts = dict(self._casts), dict(self.sorts)
         self.ops = region.ops
         try:
             region.results = list(record())
         finally:
-            # A cast that was made inside is not there outside.
-            self.ops, self._casts = outer, casts
+            # What was made inside is not there outside.
+            self.ops, self._casts, self.sorts = outer, casts, sorts
         return region
 
     def aligned(self, value: Value, checked: bool = False) -> Value:
@@ -382,11 +383,12 @@ def _op_text(op: Op, counter: Iterator[int], loc: Callable[[Location], str]) -> 
         for argument in op.region.args:
             argument.name = f"%{next(counter)}"
         block = ", ".join(f"{a.name}: {a.type} {loc(op.where)}" for a in op.region.args)
+        header = f"^bb0({block}):" if block else ""
         inner = [_op_text(o, counter, loc) for o in op.region.ops]
         names = ", ".join(r.name for r in op.region.results)
         kinds = ", ".join(r.type for r in op.region.results)
         inner.append(f"ragged.yield {names} : {kinds} {loc(op.where)}")
-        body = body.replace("@region", "{\n^bb0(" + block + "):\n  " + "\n  ".join(inner) + "\n}")
+        body = body.replace("@region", "{\n" + header + "\n  " + "\n  ".join(inner) + "\n}")
     body = body.replace("\n", f"\n{' ' * 4}").replace("@loc", loc(op.where))
     return f"{left} = {body} {loc(op.where)}"
 

@@ -231,7 +231,11 @@ def test_scans_stay_in_their_sample():
 
 def test_groups():
     """Through nest, a value of each group, and unnest; and through an axis that is whole again."""
-    x, y, n = "!ragged.tensor<[N, 2], f64>", "!ragged.tensor<[S, 2], f64>", "!ragged.tensor<[S], i64>"
+    x, y, n = (
+        "!ragged.tensor<[N, 2], f64>",
+        "!ragged.tensor<[S, 2], f64>",
+        "!ragged.tensor<[S], i64>",
+    )
     groups = "!ragged.tensor<[T, 2], f64, path = [B, S]>"
     one = "!ragged.tensor<[2], f64, path = [B, S]>"
     body = f"""
@@ -255,7 +259,9 @@ def test_groups():
     )
     counts = [np.array(c, I64) for c in ([2, 0, 1], [], [4], [0, 0])]
     rng = np.random.default_rng(0)
-    check_text(forward, backward, [0], [[rng.standard_normal((c.sum(), 2)) for c in counts], counts])
+    check_text(
+        forward, backward, [0], [[rng.standard_normal((c.sum(), 2)) for c in counts], counts]
+    )
 
 
 # --- Ties, NaN, empty groups ------------------------------------------------------------

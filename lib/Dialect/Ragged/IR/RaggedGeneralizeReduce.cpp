@@ -409,7 +409,10 @@ FailureOr<Value> Reducer::run() {
   // Elements are widened where they are added: if they have to be stored, then
   // as they are.
   Value sum = fold(kind, wide, op.getSource(), {},
-                   [&](OpBuilder &b, Location l, ValueRange x) {
+                   [&](OpBuilder &b, Location l, ValueRange x) -> Value {
+                     // Regions know integers without a sign only.
+                     if (wide == elementType)
+                       return x[0];
                      return makeFloat(b, l, wide, x[0]);
                    });
   if (kind == ReduceKind::Mean)

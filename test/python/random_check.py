@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import random_families  # noqa: F401  (registers them)
 from oracle import Program, RunError, close, is_float, same_bits, tolerance
-from random_program import BATCH, FLOATS, HALVES, evaluate, generate, shrink
+from random_program import BATCH, FLOATS, HALVES, evaluate, generate, shrink, symbols
 
 VECTORS = 3
 
@@ -159,7 +159,11 @@ def spoil(program, lengths, args, rng):
                 if len(others) > 1:
                     continue
             elif a.kind == "index" and a.value is step.inputs[1] and spoiled[i].size:
-                if any(evaluate(e, lengths[i]) == 0 for v in step.outputs for e in v.type.extents):
+                extents = [e for v in step.outputs for e in v.type.extents]
+                # Nothing is read for an output without rows, as one of a size from data may be.
+                if symbols(extents) - lengths[i].keys() or 0 in (
+                    evaluate(e, lengths[i]) for e in extents
+                ):
                     continue
                 spoiled[i] = spoiled[i].copy()
                 wrong = rng.choice([evaluate(a.of, lengths[i]), -1])

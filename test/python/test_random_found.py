@@ -129,3 +129,14 @@ def test_sum_of_what_is_done_where_a_fold_ends():
   %r = ragged.reduce sum %m dims [] batch : <; f32; path = [B, S]> -> <>
   return %r : <> }""", [nested])  # fmt: skip
     assert [float(s) for s in sums] == [9, 0, 1]
+
+
+def test_sum_of_rows_of_a_table_at_an_index_of_one_column():
+    """The second dim of the index is read at a constant."""
+    x = [np.array([[1], [0], [2]]), np.zeros((0, 1), int), np.array([[7]])]
+    table = np.arange(8, dtype="f4").reshape(8, 1) + 1
+    (out,) = checked("""func.func @f(%x: <N, 1; i64>, %t: tensor<8x1xf32>) -> <8> {
+  %v = ragged.gather %t, %x : tensor<8x1xf32>, <N, 1; i64> -> <N, 1, 1>
+  %y = ragged.contract "nmk,ak->a" %v, %t : <N, 1, 1>, tensor<8x1xf32> -> <8>
+  return %y : <8> }""", [x, table])  # fmt: skip
+    assert [s[0] for s in out] == [2 + 1 + 3, 0, 8]

@@ -39,6 +39,9 @@ private:
     /// Per row, the coordinate of one dim; null if there is none.
     mlir::Value start = {};
     int64_t startDim = -1;
+    /// One number for each row: what is read at a constant is part of the row's
+    /// place too.
+    bool isIndex = false;
 
     ExtentAttr getOffset(int64_t dim) const {
       return offsets.empty() ? extent::constant(value.getContext(), 0)

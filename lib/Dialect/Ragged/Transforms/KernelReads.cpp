@@ -227,6 +227,12 @@ unsigned KernelBuilder::getRowRank(const GenericPlan &generic,
                                    const Access &access) {
   LogicalType type = LogicalType::of(access.value);
   unsigned rank = ragged::getRowRank(type, access.map, access.offsets, generic);
+  auto isConstant = [&](int64_t dim) {
+    return isa<AffineConstantExpr>(access.map.getResult(dim));
+  };
+  if (access.isIndex &&
+      llvm::all_of(ArrayRef(type.order).drop_front(rank), isConstant))
+    rank = type.getRank();
   if (!access.start)
     return rank;
   unsigned indexed =
@@ -249,9 +255,9 @@ KernelBuilder::readLoad(const GenericPlan &generic, IndexedLoadOpInterface load,
     }
     return part;
   };
-  Value indices =
-      readRows(generic, through(load.getLoadedIndices(), load.getIndexMap()),
-               load.getLoc());
+  Access index = through(load.getLoadedIndices(), load.getIndexMap());
+  index.isIndex = true;
+  Value indices = readRows(generic, index, load.getLoc());
   if (cast<RankedTensorType>(indices.getType()).getRank() != 1)
     return load->emitOpError(
         "expected every dim of the index to be a row of the kernel");
@@ -306,6 +312,7 @@ FailureOr<Value> KernelBuilder::lookup(const GenericPlan &generic,
                   {}};
   if (!access.offsets.empty())
     index.offsets.assign(access.offsets.begin(), access.offsets.begin() + rank);
+  index.isIndex = true;
   Value rows = readRows(generic, index, gather.getLoc());
   if (cast<RankedTensorType>(rows.getType()).getRank() != 1)
     return gather.emitOpError(

@@ -181,13 +181,13 @@ class _Program:
         compiled = lowered.compile()
         self.results_structure = lowered._traced.structure
         self.outputs = lowered._traced.outputs
-        self.constants = [x for is_result, x in self.outputs if not is_result]
         self.results: list[Signature] = compiled.program.results
-        self.names = [leaf[-1] for leaf in self.leaves if leaf[0] != "static"]
         self.inputs: list[Signature] = [
             Signature(_described_value(leaf), frozenset(map(str, leaf[1])))
             for leaf in self.leaves if leaf[0] != "static"
         ]  # fmt: skip
+        # The numbers of their (first) tensors.
+        self.input_places, self.output_places = _places(self.inputs), _places(self.results)
         self.backwards: dict[tuple, JitFunction] = {}
 
     def _collect(self, described: _Described) -> Any:
@@ -225,21 +225,10 @@ class _Program:
 
     def floats(self) -> list[int]:
         """Numbers among the operator's outputs that have derivatives."""
-        found, at = [], 0
-        for signature in self.results:
-            if signature.dtype.kind == "f" or signature.dtype == bfloat16:
-                found.append(at)
-            at += 2 if signature.ragged else 1
-        return found
-
-    def places(self) -> list[int]:
-        """For each leaf that is no Python value: the number of its (first) tensor."""
-        places, at = [], 0
-        for kind, *_ in self.leaves:
-            if kind != "static":
-                places.append(at)
-                at += 2 if kind == "ragged" else 1
-        return places
+        return [
+            place for signature, place in zip(self.results, self.output_places)
+            if signature.dtype.kind == "f" or signature.dtype == bfloat16
+        ]  # fmt: skip
 
     def backward(
         self, tensors: Sequence[torch.Tensor], cotangents: Sequence[torch.Tensor],
@@ -250,11 +239,7 @@ class _Program:
         if key not in self.backwards:
             self.backwards[key] = self._trace_backward(given, wanted)
         seeds, at = [], 0
-        outputs, first = [], 0
-        for signature in self.results:
-            outputs.append(first)
-            first += 2 if signature.ragged else 1
-        for signature, place in zip(self.results, outputs):
+        for signature, place in zip(self.results, self.output_places):
             if place not in given:
                 continue
             cotangent = cotangents[at]
@@ -270,16 +255,12 @@ class _Program:
 
     def _trace_backward(self, given: tuple[int, ...], wanted: tuple[int, ...]) -> JitFunction:
         function, structure = self.jitted._function, self.structure
-        places = iter(self.places())
+        places = iter(self.input_places)
         argnums = tuple(
             k for k, leaf in enumerate(self.leaves)
             if leaf[0] != "static" and next(places) in wanted
         )  # fmt: skip
-        chosen, at = [], 0
-        for k, signature in enumerate(self.results):
-            if at in given:
-                chosen.append(k)
-            at += 2 if signature.ragged else 1
+        chosen = [k for k, place in enumerate(self.output_places) if place in given]
 
         def some_results(*leaves: Any) -> list[Any]:
             args, kwargs = _tree.unflatten(structure, leaves)
@@ -294,6 +275,15 @@ class _Program:
 
         gradients.__name__ = f"{self.name}_backward"
         return JitFunction(gradients, plain=False)
+
+
+def _places(signatures: Sequence[Signature]) -> list[int]:
+    """The number of the first tensor of each value, in a flat list."""
+    places, at = [], 0
+    for signature in signatures:
+        places.append(at)
+        at += 2 if signature.ragged else 1
+    return places
 
 
 def _described_value(leaf: tuple) -> dict:
@@ -438,7 +428,7 @@ def _(program: int, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     described = _programs[program]
     known: dict[Any, Any] = {}  # Rows by ragged sizes.
     batch: Any = None
-    for signature, place in zip(described.inputs, described.places()):
+    for signature, place in zip(described.inputs, described.input_places):
         if signature.ragged:
             known.setdefault(_rows_key(signature), tensors[place].shape[0])
             batch = tensors[place + 1].shape[0]
@@ -485,12 +475,11 @@ def _setup_context(ctx: Any, inputs: tuple, output: list[torch.Tensor]) -> None:
     ctx.floats = described.floats()
     # Of ragged outputs only the lengths are needed.
     ctx.lengths = {}
-    kept, at = list(tensors), 0
-    for signature in described.results:
+    kept = list(tensors)
+    for signature, place in zip(described.results, described.output_places):
         if signature.ragged:
-            ctx.lengths[at] = len(kept)
-            kept.append(output[at + 1])
-        at += 2 if signature.ragged else 1
+            ctx.lengths[place] = len(kept)
+            kept.append(output[place + 1])
     ctx.count = len(tensors)
     ctx.wanted = [i for i, t in enumerate(tensors) if t.requires_grad]
     ctx.save_for_backward(*kept)

@@ -20,6 +20,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include <cmath>
 
 using namespace mlir;
@@ -216,7 +218,9 @@ static Results mulFAdjoint(Scalar g, Operands x, Scalar) {
   return {guarded(g, g * x[1]), guarded(g, g * x[0])};
 }
 static Results divFAdjoint(Scalar g, Operands x, Scalar y) {
-  return {guarded(g, g / x[1]), guarded(g, -(g * y / x[1]))};
+  // One division: it costs ten products.
+  Scalar quotient = g / x[1];
+  return {guarded(g, quotient), guarded(g, -(quotient * y))};
 }
 static Results remFAdjoint(Scalar g, Operands x, Scalar) {
   Scalar whole = (x[0] / x[1]).unary<math::TruncOp>();
@@ -349,6 +353,74 @@ static void attachMath(MLIRContext &context) {
   math::FPowIOp::attachInterface<FPowIAdjoint>(context);
   attachNone<math::FloorOp, math::CeilOp, math::TruncOp, math::RoundOp,
              math::RoundEvenOp>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// Guards
+//===----------------------------------------------------------------------===//
+
+static bool isFiniteNumber(Value value) {
+  auto number = value.getDefiningOp<arith::ConstantOp>();
+  auto attr = number ? dyn_cast<FloatAttr>(number.getValue()) : FloatAttr();
+  return attr && attr.getValue().isFinite();
+}
+
+/// Whether `value` is 0 or NaN where `g` is 0. Sets `finite` to whether it is 0
+/// whenever `g` is.
+static bool vanishesWith(Value value, Value g, bool &finite) {
+  if (value == g)
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (auto negation = dyn_cast_or_null<arith::NegFOp>(op))
+    return vanishesWith(negation.getOperand(), g, finite);
+  if (auto quotient = dyn_cast_or_null<arith::DivFOp>(op)) {
+    finite &= isFiniteNumber(quotient.getRhs()) &&
+              !matchPattern(quotient.getRhs(), m_AnyZeroFloat());
+    return vanishesWith(quotient.getLhs(), g, finite);
+  }
+  auto product = dyn_cast_or_null<arith::MulFOp>(op);
+  if (!product)
+    return false;
+  for (Value factor : {product.getLhs(), product.getRhs()}) {
+    Value other =
+        factor == product.getLhs() ? product.getRhs() : product.getLhs();
+    bool known = isFiniteNumber(other);
+    if (!vanishesWith(factor, g, known))
+      continue;
+    finite &= known;
+    return true;
+  }
+  return false;
+}
+
+void nested::ragged::simplifyGuards(func::FuncOp func) {
+  func.walk([](arith::SelectOp op) {
+    auto both = op.getCondition().getDefiningOp<arith::AndIOp>();
+    if (!both)
+      return;
+    auto isBad = both.getLhs().getDefiningOp<arith::CmpFOp>();
+    auto isZero = both.getRhs().getDefiningOp<arith::CmpFOp>();
+    Value product = op.getFalseValue();
+    if (!isBad || isBad.getPredicate() != arith::CmpFPredicate::UNO ||
+        isBad.getLhs() != product || isBad.getRhs() != product || !isZero ||
+        isZero.getPredicate() != arith::CmpFPredicate::OEQ ||
+        !matchPattern(isZero.getRhs(), m_AnyZeroFloat()) ||
+        !matchPattern(op.getTrueValue(), m_AnyZeroFloat()))
+      return;
+    bool finite = true;
+    if (!vanishesWith(product, isZero.getLhs(), finite))
+      return;
+    if (finite) {
+      op.replaceAllUsesWith(product);
+      op.erase();
+    } else {
+      op.getConditionMutable().set(isZero);
+    }
+    for (Operation *dead :
+         {both.getOperation(), isBad.getOperation(), isZero.getOperation()})
+      if (isOpTriviallyDead(dead))
+        dead->erase();
+  });
 }
 
 void nested::ragged::attachScalarAdjoints(MLIRContext &context) {

@@ -14,7 +14,8 @@
 //    emitting adjoints where the request stands;
 // 4. replace the request's results.
 //
-// Then remove the ops that mattered to derivatives only, and what nothing uses.
+// Then remove the ops that mattered to derivatives only, what nothing uses, and
+// what guards do for further derivatives.
 //
 //===----------------------------------------------------------------------===//
 
@@ -138,4 +139,5 @@ void RaggedAutodiff::runOnOperation() {
        llvm::make_early_inc_range(llvm::reverse(func.getBody().front())))
     if (isOpTriviallyDead(&op))
       op.erase();
+  simplifyGuards(func);
 }

@@ -15,6 +15,7 @@
 #ifndef NESTED_DIALECT_RAGGED_IR_DIFFERENTIATION_H
 #define NESTED_DIALECT_RAGGED_IR_DIFFERENTIATION_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "nested/Dialect/Ragged/IR/Ragged.h"
 
 namespace nested::ragged {
@@ -75,6 +76,11 @@ differentiate(mlir::OpBuilder &builder, llvm::ArrayRef<mlir::Operation *> ops,
 
 /// Attaches DifferentiableOpInterface to the ops of `arith` and `math`.
 void attachScalarAdjoints(mlir::MLIRContext &context);
+
+/// Products with local derivatives are guarded so that they can be
+/// differentiated again. Where nobody does any more, a guard asks whether the
+/// gradient is 0 alone, and is left out of products with constants.
+void simplifyGuards(mlir::func::FuncOp func);
 
 } // namespace nested::ragged
 

@@ -10,7 +10,9 @@
 // its rest needs, and so be two kernels with a pair-sized value between them.
 // Therefore, of what can be done next:
 //
-// 1. what has the iteration space of the last one;
+// 1. what has the iteration space of the last one, first what its kernel can
+// be:
+//    sums over other groups of rows are another kernel's;
 // 2. else what has the smallest space: fewest ragged dims, shortest path;
 // 3. else what comes first in the program.
 //
@@ -34,6 +36,13 @@ struct Node {
   bool hasSpaceOf(const Node &other) const {
     return plan && other.plan && plan->space == other.plan->space &&
            plan->getOp().getPath() == other.plan->getOp().getPath();
+  }
+  bool isFold() const { return plan && plan->isFold(); }
+  /// Of folds of one space: whether one kernel can do both.
+  bool foldsLike(const Node &other) const {
+    return plan->groups == other.plan->groups &&
+           plan->getOp().getBatchReduced() ==
+               other.plan->getOp().getBatchReduced();
   }
   std::pair<unsigned, unsigned> getSize() const {
     if (!plan)
@@ -97,17 +106,25 @@ nested::ragged::orderForFusion(func::FuncOp func) {
   for (auto [number, node] : llvm::enumerate(nodes))
     if (node.missing == 0)
       ready.push_back(number);
-  const Node *last = nullptr;
+  // Of the kernel that is being filled: the last op and the last fold.
+  const Node *last = nullptr, *lastFold = nullptr;
   while (!ready.empty()) {
     auto key = [&](unsigned number) {
       const Node &node = nodes[number];
       bool sameSpace = last && node.hasSpaceOf(*last);
-      return std::make_tuple(!sameSpace, node.getSize(), number);
+      bool otherFold =
+          sameSpace && lastFold && node.isFold() && !node.foldsLike(*lastFold);
+      return std::make_tuple(!sameSpace, otherFold, node.getSize(), number);
     };
     auto *next = std::min_element(
         ready.begin(), ready.end(),
         [&](unsigned x, unsigned y) { return key(x) < key(y); });
-    last = &nodes[*next];
+    const Node &chosen = nodes[*next];
+    if (!last || !chosen.hasSpaceOf(*last))
+      lastFold = nullptr;
+    if (chosen.isFold())
+      lastFold = &chosen;
+    last = &chosen;
     ready.erase(next);
     order.push_back(last->op);
     for (unsigned user : last->users)

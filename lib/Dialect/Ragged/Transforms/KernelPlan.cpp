@@ -406,12 +406,7 @@ LogicalResult Planner::place(GenericOp op) {
       if (!why.empty())
         continue;
       KernelPlan &kernel = steps[step].kernel;
-      if (plan->isFold()) {
-        kernel.hasFold = true;
-        kernel.groups = plan->groups;
-        kernel.batch = op.getBatchReduced();
-      }
-      kernel.generics.push_back(*plan);
+      kernel.add(*plan);
       stepOf[op] = step;
       remark::passed(op.getLoc(),
                      remark::RemarkOpts::name("Fuse").category("ragged-fusion"))
@@ -424,12 +419,7 @@ LogicalResult Planner::place(GenericOp op) {
       remark::RemarkOpts::name("NewKernel").category("ragged-fusion"))
       << remark::reason("{0}", fuse ? why : "fusion is off");
   StepPlan step;
-  step.kernel.path = op.getPathNames();
-  step.kernel.space = plan->space;
-  step.kernel.groups = plan->groups;
-  step.kernel.hasFold = plan->isFold();
-  step.kernel.batch = op.getBatchReduced();
-  step.kernel.generics.push_back(*plan);
+  step.kernel.add(*plan);
   stepOf[op] = steps.size();
   steps.push_back(std::move(step));
   return success();

@@ -64,6 +64,18 @@ struct KernelPlan {
   unsigned groups = 0;
   bool hasFold = false, batch = false;
 
+  /// Takes one more generic; one that folds says what is a unit.
+  void add(const GenericPlan &plan) {
+    GenericOp op = plan.getOp();
+    if (generics.empty() || plan.isFold()) {
+      path = op.getPathNames();
+      space = plan.space;
+      groups = plan.groups;
+      batch = op.getBatchReduced();
+    }
+    hasFold |= plan.isFold();
+    generics.push_back(plan);
+  }
   const GenericPlan *lookup(mlir::Operation *op) const {
     for (const GenericPlan &plan : generics)
       if (plan.op == op)

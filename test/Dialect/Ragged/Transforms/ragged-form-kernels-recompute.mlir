@@ -4,10 +4,10 @@
 // RUN:   --remarks-filter=ragged-recompute 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
 
 // A pair transition and its derivatives: broadcast, normalisation, gate and activation of pairs are made again
-// by the kernel that needs them. What is left of pair size is one gradient, which two sums of different groups read.
+// by the kernels that need them, also by the one that sums over the leading axis. Nothing of pair size is left.
 // CHECK-LABEL: func.func @transition(
 // CHECK-NOT: } -> {{.*}}[N, N
-// CHECK: } -> tensor<8x4xf32>, tensor<4x8xf32>, tensor<4x8xf32>, !ragged.tensor<[N, N, 4], f32>{{$}}
+// CHECK: } -> tensor<4x8xf32>, tensor<4x8xf32>{{$}}
 // CHECK-NOT: } -> {{.*}}[N, N
 // CHECK: return
 

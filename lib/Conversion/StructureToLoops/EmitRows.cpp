@@ -30,8 +30,7 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<ShapedType>(value.getType()).getShape();
 }
 
-/// Clones a combine or finalize region; its yield becomes that of a generic.
-static void cloneRegion(OpBuilder &b, Region &region, ValueRange args) {
+void TileEmitter::cloneRegion(OpBuilder &b, Region &region, ValueRange args) {
   IRMapping map;
   map.map(region.getArguments(), args);
   for (Operation &op : region.front().without_terminator())

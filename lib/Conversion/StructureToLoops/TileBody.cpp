@@ -336,7 +336,7 @@ LogicalResult TileBody::lower(IRRewriter &rewriter, scf::ForOp loop) {
   copyLoads(rewriter, loop);
 
   FailureOr<TileGraph> graph =
-      TileGraph::build(loop, tile->rows, /*storeFromBlocks=*/true);
+      TileGraph::build(loop, tile->rows, /*registerBlocks=*/true);
   if (failed(graph))
     return failure();
   BlockOptions options{vectorBits, blockRows, blockColumns, packBytes};

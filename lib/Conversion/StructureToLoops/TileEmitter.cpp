@@ -112,8 +112,8 @@ LogicalResult TileEmitter::run() {
       result = emitRows(group);
     else if (group.kind == TileGroup::Kind::Contraction)
       result = emitContractions(group);
-    else if (group.kind == TileGroup::Kind::OuterFold)
-      emitOuterFold(cast<ragged::TileFoldOp>(group.ops.front()));
+    else if (group.kind == TileGroup::Kind::BlockFold)
+      emitBlockFold(cast<ragged::TileFoldOp>(group.ops.front()));
     else
       emitOther(group);
     if (failed(result))

@@ -67,6 +67,9 @@ private:
   void emitStore(Frame &frame, ragged::TileStoreOp op);
   llvm::SmallVector<mlir::Value> emitFold(Frame &frame, ragged::TileFoldOp op,
                                           mlir::ValueRange acc);
+  /// Clones a combine or finalize region; its yield becomes that of a generic.
+  static void cloneRegion(mlir::OpBuilder &b, mlir::Region &region,
+                          mlir::ValueRange args);
   /// Where a group of rows ends: finalizes and stores what was folded.
   void storeFolded(Frame &frame, ragged::TileFoldOp op, mlir::ValueRange folded,
                    mlir::Value target);
@@ -80,12 +83,23 @@ private:
                 mlir::Value dest, mlir::Value number);
 
   // Register blocks.
-  void emitOuterFold(ragged::TileFoldOp op);
+  void emitBlockFold(ragged::TileFoldOp op);
   /// Adds the products of rows [begin, end) to an accumulator, one by one or,
   /// `fromZero`, their sum.
   mlir::Value addProducts(mlir::OpBuilder &b, mlir::linalg::GenericOp product,
                           mlir::Value acc, bool fromZero, mlir::Value begin,
                           mlir::Value end);
+  mlir::Value emitSummand(Frame &frame, mlir::Value value, DimRange panel);
+  /// One loop over parts, or no loop for one.
+  static mlir::Value
+  overParts(mlir::OpBuilder &b, mlir::Location loc, const Panels &parts,
+            mlir::Value carried,
+            llvm::function_ref<mlir::Value(mlir::OpBuilder &,
+                                           mlir::OpFoldResult, mlir::Value)>
+                body);
+  /// Adds rows [begin, end) to an accumulator.
+  mlir::Value addRows(mlir::OpBuilder &b, ragged::TileFoldOp op,
+                      mlir::Value acc, mlir::Value begin, mlir::Value end);
   mlir::LogicalResult emitContractions(const TileGroup &group);
   llvm::SmallVector<Panels> choosePanels(const TileGroup &group,
                                          int64_t &blockRows) const;

@@ -35,108 +35,6 @@ static constexpr unsigned kMaxJoined = 4;
 // Matching
 //===----------------------------------------------------------------------===//
 
-static bool mapUses(AffineMap map, unsigned loop) {
-  return map.isFunctionOfDim(loop);
-}
-
-/// Whether the body extends integers as unsigned.
-static bool hasUnsignedCast(linalg::GenericOp op) {
-  return !op.getBody()->getOps<arith::ExtUIOp>().empty() ||
-         !op.getBody()->getOps<arith::UIToFPOp>().empty();
-}
-
-/// Whether the body is `acc + a * b` (with casts of a and b), the form that
-/// `linalg.matmul` has.
-static bool isMultiplyAdd(linalg::GenericOp op) {
-  for (Operation &inner : *op.getBody())
-    if (isa<arith::MulFOp, arith::MulIOp>(inner))
-      return llvm::none_of(*op.getBody(), [](Operation &other) {
-        return isa<arith::TruncFOp, arith::TruncIOp>(other);
-      });
-  return false;
-}
-
-std::optional<RowContraction>
-nested::tile::matchRowContraction(linalg::GenericOp op) {
-  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
-      !linalg::isaContractionOpInterface(op) || !isMultiplyAdd(op) ||
-      !op.hasPureTensorSemantics())
-    return std::nullopt;
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  RowContraction result;
-  bool first = mapUses(maps[0], 0), second = mapUses(maps[1], 0);
-  if (first == second)
-    return std::nullopt;
-  result.rowsOperand = first ? 0 : 1;
-  result.sharedOperand = first ? 1 : 0;
-  for (AffineMap map : maps)
-    if (!map.isProjectedPermutation())
-      return std::nullopt;
-
-  AffineMap rowsMap = maps[result.rowsOperand];
-  AffineMap sharedMap = maps[result.sharedOperand];
-  unsigned rank = maps[2].getNumResults();
-  if (rank < 2 || maps[2].getDimPosition(0) != 0 ||
-      rowsMap.getDimPosition(0) != 0)
-    return std::nullopt;
-  result.column = maps[2].getDimPosition(rank - 1);
-  if (!mapUses(sharedMap, result.column) || mapUses(rowsMap, result.column))
-    return std::nullopt;
-  auto type = cast<RankedTensorType>(op.getResult(0).getType());
-  if (type.getDimSize(rank - 1) == 1)
-    return std::nullopt;
-  result.columnIsInnermost =
-      sharedMap.getDimPosition(sharedMap.getNumResults() - 1) == result.column;
-  for (auto [i, iterator] : llvm::enumerate(op.getIteratorTypesArray())) {
-    if (!linalg::isReductionIterator(iterator))
-      continue;
-    if (!mapUses(rowsMap, i) || !mapUses(sharedMap, i))
-      return std::nullopt;
-    result.summed.push_back(i);
-  }
-  if (result.summed.empty())
-    return std::nullopt;
-  result.isUnsigned = hasUnsignedCast(op);
-  return result;
-}
-
-/// Whether the region adds its two arguments.
-static bool isSum(Region &region) {
-  Block &body = region.front();
-  auto add = body.getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
-  return add && body.getNumArguments() == 2 && &body.front() == add &&
-         llvm::is_contained(add->getOperands(), body.getArgument(0)) &&
-         llvm::is_contained(add->getOperands(), body.getArgument(1));
-}
-
-bool nested::tile::isOuterProduct(linalg::GenericOp op) {
-  if (op.getNumLoops() != 3 || op.getNumParallelLoops() != 3 ||
-      op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
-      !op.hasPureTensorSemantics() ||
-      llvm::is_contained(op.getStaticLoopRanges(), 0))
-    return false;
-  auto mapOf = [&](ArrayRef<unsigned> dims) {
-    return AffineMap::getMultiDimMapWithTargets(3, dims, op.getContext());
-  };
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  bool isSwapped = maps[0] == mapOf({0, 2});
-  if (maps[isSwapped] != mapOf({0, 1}) || maps[!isSwapped] != mapOf({0, 2}) ||
-      !maps[2].isIdentity())
-    return false;
-  Block *body = op.getBody();
-  auto product = dyn_cast<arith::MulFOp>(body->front());
-  if (!product || body->getTerminator()->getOperand(0) != product ||
-      !llvm::is_contained(product->getOperands(), body->getArgument(0)) ||
-      !llvm::is_contained(product->getOperands(), body->getArgument(1)))
-    return false;
-  return llvm::all_of(op->getUsers(), [&](Operation *user) {
-    auto fold = dyn_cast<ragged::TileFoldOp>(user);
-    return fold && fold.getInputs().size() == 1 && isSum(fold.getCombine()) &&
-           cast<RankedTensorType>(fold.getAcc()[0].getType())
-                   .getElementType() == product.getType();
-  });
-}
-
 /// Only parallel loops, made of scalars and outputs that are not read.
 static bool isSplat(linalg::GenericOp op) {
   return llvm::all_of(op.getIteratorTypesArray(), linalg::isParallelIterator) &&
@@ -178,7 +76,7 @@ Operation *TileGraph::definingNode(Value value) const {
 bool TileGraph::isFree(Operation *op) const {
   NodeKind kind = kindOf(op);
   return kind == NodeKind::Load || kind == NodeKind::View ||
-         kind == NodeKind::Splat || kind == NodeKind::Product ||
+         kind == NodeKind::Splat || kind == NodeKind::Summand ||
          kind == NodeKind::Prologue;
 }
 
@@ -292,7 +190,7 @@ LogicalResult TileGraph::classifyGeneric(linalg::GenericOp op) {
         return node && (kindOf(node) == NodeKind::Row ||
                         kindOf(node) == NodeKind::Contraction);
       })) {
-    kinds[op] = NodeKind::Product;
+    kinds[op] = NodeKind::Summand;
     return success();
   }
   auto isTile = [&](Value value) {
@@ -348,8 +246,8 @@ LogicalResult TileGraph::classify() {
       kinds[&op] = NodeKind::Load;
     } else if (isa<ragged::TileStoreOp, ragged::TileFoldOp>(op)) {
       Operation *made = op.getOperand(0).getDefiningOp();
-      kinds[&op] = made && kinds.lookup(made) == NodeKind::Product
-                       ? NodeKind::OuterFold
+      kinds[&op] = made && kinds.lookup(made) == NodeKind::Summand
+                       ? NodeKind::BlockFold
                        : NodeKind::Row;
     } else if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
       if (failed(classifyGeneric(generic)))
@@ -461,7 +359,99 @@ void TileGraph::joinStore(Operation *op) {
   contractionOf[op] = index;
 }
 
-void TileGraph::formContractionGroups(bool storeFromBlocks) {
+/// What only the epilogue of a contraction needs, and is made of buffers that
+/// the epilogue reads anyway, is computed there: it then needs no buffer, and
+/// shares what it computes with the epilogue.
+void TileGraph::pullIntoEpilogue(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || kindOf(op) != NodeKind::Row || contractionOf.count(op) ||
+      generic.getNumDpsInits() != 1 || !isSpeculatable(generic) ||
+      !llvm::all_of(generic.getIteratorTypesArray(),
+                    linalg::isParallelIterator) ||
+      generic.payloadUsesValueFromOperand(generic.getDpsInitOperand(0)) ||
+      !llvm::all_of(generic.getIndexingMapsArray(),
+                    [](AffineMap map) { return map.isIdentity(); }) ||
+      op->use_empty())
+    return;
+  std::optional<unsigned> group;
+  for (Operation *user : op->getUsers()) {
+    auto member = contractionOf.find(user);
+    if (member == contractionOf.end() ||
+        kindOf(user) == NodeKind::Contraction ||
+        (group && *group != member->second))
+      return;
+    group = member->second;
+  }
+  auto &members = contractions[*group];
+  if (members.front()->getResult(0).getType() != op->getResult(0).getType())
+    return;
+  for (Value input : generic.getInputs()) {
+    Operation *producer = definingNode(input);
+    bool isRead = llvm::any_of(input.getUsers(), [&](Operation *user) {
+      return members.contains(user) && kindOf(user) == NodeKind::Row;
+    });
+    if (!producer || kindOf(producer) != NodeKind::Row || !isRead)
+      return;
+  }
+  members.insert(op);
+  contractionOf[op] = *group;
+}
+
+/// The one operand of the elementwise op that has its dims, if it is a few
+/// operations on that and on numbers of rows: what can as well be computed
+/// where it is used. Null otherwise.
+Operation *TileGraph::matchLittleWork(Operation *op) const {
+  constexpr int64_t fewOps = 6;
+  auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
+  if (!generic || kindOf(op) != NodeKind::Row || generic.getNumLoops() != 2 ||
+      generic.getNumParallelLoops() != 2 || !op->hasOneUse() ||
+      generic.getNumDpsInits() != 1 ||
+      llvm::range_size(*generic.getBody()) > fewOps ||
+      !llvm::all_of(*generic.getBody(), [](Operation &inner) {
+        return isa<arith::ExtFOp, arith::MulFOp, arith::AddFOp, arith::CmpFOp,
+                   arith::SelectOp, arith::ConstantOp, linalg::YieldOp>(inner);
+      }))
+    return nullptr;
+  AffineMap rowsOnly =
+      AffineMap::getMultiDimIdentityMap(2, op->getContext()).getMajorSubMap(1);
+  Operation *source = nullptr;
+  for (OpOperand *operand : generic.getDpsInputOperands()) {
+    AffineMap map = generic.getMatchingIndexingMap(operand);
+    if (map.isIdentity() && !source)
+      source = operand->get().getDefiningOp();
+    else if (map.getNumResults() != 0 && map != rowsOnly)
+      return nullptr;
+  }
+  return source;
+}
+
+/// A sum over rows of what a contraction group computes reads a buffer: of few
+/// columns at a time, in registers, and of the type that is in the buffer.
+void TileGraph::formBlockFold(Operation *op) {
+  auto fold = dyn_cast<ragged::TileFoldOp>(op);
+  if (!fold || fold.getInputs().size() != 1 || !isSum(fold.getCombine()) ||
+      cast<RankedTensorType>(fold.getAcc()[0].getType()).getRank() != 1)
+    return;
+  SmallVector<Operation *> summands;
+  Operation *source = fold.getInputs()[0].getDefiningOp();
+  while (Operation *next = matchLittleWork(source)) {
+    summands.push_back(source);
+    source = next;
+  }
+  if (!contractionOf.contains(source))
+    return;
+  kinds[op] = NodeKind::BlockFold;
+  for (Operation *summand : summands) {
+    if (auto group = contractionOf.find(summand);
+        group != contractionOf.end()) {
+      contractions[group->second].remove(summand);
+      contractionOf.erase(group);
+    }
+    kinds[summand] = NodeKind::Summand;
+  }
+}
+
+void TileGraph::formContractionGroups(bool registerBlocks) {
   for (Operation *op : order) {
     if (kindOf(op) == NodeKind::Contraction) {
       contractionOf[op] = contractions.size();
@@ -472,9 +462,14 @@ void TileGraph::formContractionGroups(bool storeFromBlocks) {
         joinEpilogue(generic);
     }
   }
-  if (storeFromBlocks)
-    for (Operation *op : order)
-      joinStore(op);
+  if (!registerBlocks)
+    return;
+  for (Operation *op : llvm::reverse(order))
+    pullIntoEpilogue(op);
+  for (Operation *op : order) {
+    formBlockFold(op);
+    joinStore(op);
+  }
 }
 
 void TileGraph::assignStages() {
@@ -581,7 +576,7 @@ void TileGraph::collectGroups() {
       group = entry->second;
     } else {
       group =
-          open(kindOf(op) == NodeKind::OuterFold ? TileGroup::Kind::OuterFold
+          open(kindOf(op) == NodeKind::BlockFold ? TileGroup::Kind::BlockFold
                                                  : TileGroup::Kind::Other,
                stages[op]);
     }
@@ -598,11 +593,11 @@ void TileGraph::collectGroups() {
 }
 
 FailureOr<TileGraph> TileGraph::build(scf::ForOp loop, int64_t rows,
-                                      bool storeFromBlocks) {
+                                      bool registerBlocks) {
   TileGraph graph(loop.getBody(), rows);
   if (failed(graph.classify()))
     return failure();
-  graph.formContractionGroups(storeFromBlocks);
+  graph.formContractionGroups(registerBlocks);
   graph.assignStages();
   graph.delayLoadedValues();
   graph.collectGroups();

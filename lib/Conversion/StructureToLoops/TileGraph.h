@@ -12,32 +12,13 @@
 #ifndef NESTED_LIB_CONVERSION_STRUCTURETOLOOPS_TILEGRAPH_H
 #define NESTED_LIB_CONVERSION_STRUCTURETOLOOPS_TILEGRAPH_H
 
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "TileMatch.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace nested::tile {
-
-/// A contraction of rows with a tensor that all rows share. Loops are numbered
-/// as in the op; loop 0 is the rows.
-struct RowContraction {
-  unsigned rowsOperand, sharedOperand;
-  /// The innermost loop of the result.
-  unsigned column;
-  llvm::SmallVector<unsigned> summed;
-  /// Whether `column` is the innermost dim of the shared operand.
-  bool columnIsInnermost;
-  bool isUnsigned;
-};
-
-/// Matches contractions that register blocks can compute.
-std::optional<RowContraction> matchRowContraction(mlir::linalg::GenericOp op);
-
-/// Whether the generic is the product of every element of a row of one tile
-/// with every element of the same row of another, and is only summed over rows:
-/// what weight gradients are made of. It is never made as a whole.
-bool isOuterProduct(mlir::linalg::GenericOp op);
 
 enum class NodeKind {
   Prologue,    ///< Scalars, row numbers: not part of any group.
@@ -46,13 +27,13 @@ enum class NodeKind {
   Splat,       ///< Made of scalars and shared values; repeated as well.
   Row,         ///< One row at a time.
   Contraction, ///< In register blocks.
-  Product,     ///< An outer product; made where it is summed.
-  OuterFold,   ///< The sum of one over rows, in register blocks.
+  Summand,     ///< An outer product, little work; made where it is summed.
+  BlockFold,   ///< A sum over rows, of blocks of columns in registers.
   Other,       ///< Needs whole tiles (a loop over their elements).
 };
 
 struct TileGroup {
-  enum class Kind { Rows, Contraction, OuterFold, Other };
+  enum class Kind { Rows, Contraction, BlockFold, Other };
   Kind kind;
   int64_t stage;
   /// In program order.
@@ -62,10 +43,11 @@ struct TileGroup {
 class TileGraph {
 public:
   /// Analyses the body of a tile loop, whose linalg ops are all generic.
-  /// Reports ops that are not row-independent. With `storeFromBlocks`, stores
-  /// of what a contraction group computes are part of it.
+  /// Reports ops that are not row-independent. With `registerBlocks`, stores
+  /// of what a contraction group computes, and what it alone needs, are part of
+  /// it, and sums over rows of what it computes read blocks of columns.
   static mlir::FailureOr<TileGraph> build(mlir::scf::ForOp loop, int64_t rows,
-                                          bool storeFromBlocks = false);
+                                          bool registerBlocks = false);
 
   /// In an order in which they can run.
   llvm::ArrayRef<TileGroup> getGroups() const { return groups; }
@@ -79,9 +61,12 @@ private:
 
   mlir::LogicalResult classify();
   mlir::LogicalResult classifyGeneric(mlir::linalg::GenericOp op);
-  void formContractionGroups(bool storeFromBlocks);
+  void formContractionGroups(bool registerBlocks);
   bool joinEpilogue(mlir::linalg::GenericOp op);
+  void pullIntoEpilogue(mlir::Operation *op);
   void joinStore(mlir::Operation *op);
+  mlir::Operation *matchLittleWork(mlir::Operation *op) const;
+  void formBlockFold(mlir::Operation *op);
   void assignStages();
   void delayLoadedValues();
   void collectGroups();

@@ -1,4 +1,4 @@
-//===- EmitOuterFolds.cpp - Sums of outer products in register blocks -----===//
+//===- EmitBlockFolds.cpp - Sums over rows in register blocks -------------===//
 //
 // Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -32,6 +32,34 @@ using namespace mlir;
 using namespace nested;
 using namespace nested::tile;
 
+Value TileEmitter::overParts(
+    OpBuilder &b, Location loc, const Panels &parts, Value carried,
+    llvm::function_ref<Value(OpBuilder &, OpFoldResult, Value)> body) {
+  if (parts.count() == 1)
+    return body(b, b.getIndexAttr(parts.begin), carried);
+  return buildLoop(b, loc, arith::ConstantIndexOp::create(b, loc, parts.begin),
+                   arith::ConstantIndexOp::create(b, loc, parts.end),
+                   parts.width, carried,
+                   [&](OpBuilder &inner, Value index, ValueRange args) {
+                     return SmallVector<Value>{body(inner, index, args[0])};
+                   })
+      .front();
+}
+
+/// Columns `panel` of a row of what is summed.
+Value TileEmitter::emitSummand(Frame &frame, Value value, DimRange panel) {
+  Operation *made = value.getDefiningOp();
+  DimRanges ranges{DimRange::at(frame.row), panel};
+  if (graph.kindOf(made) != NodeKind::Summand)
+    return rowSlice(frame, value, ranges);
+  return emitPart(frame.b, cast<linalg::GenericOp>(made), ranges,
+                  [&](Value operand, ArrayRef<DimRange> part) {
+                    return part.size() == 2 ? emitSummand(frame, operand, panel)
+                                            : rowSlice(frame, operand, part);
+                  })
+      .getResult(0);
+}
+
 Value TileEmitter::addProducts(OpBuilder &b, linalg::GenericOp product,
                                Value acc, bool fromZero, Value begin,
                                Value end) {
@@ -47,30 +75,14 @@ Value TileEmitter::addProducts(OpBuilder &b, linalg::GenericOp product,
   // AVX2 has 16 registers, AVX-512 and NEON have 32.
   int64_t vectors = options.vectorBits == 256 ? 2 : 4;
 
-  auto constant = [&](OpBuilder &at, int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(at, loc, value);
-  };
-  // One loop over parts of `size` in [first, last), or no loop for one.
-  auto overParts =
-      [&](OpBuilder &at, const Panels &part, Value carried,
-          llvm::function_ref<Value(OpBuilder &, OpFoldResult, Value carried)>
-              body) -> Value {
-    if (part.count() == 1)
-      return body(at, at.getIndexAttr(part.begin), carried);
-    return buildLoop(at, loc, constant(at, part.begin), constant(at, part.end),
-                     part.width, carried,
-                     [&](OpBuilder &inner, Value index, ValueRange args) {
-                       return SmallVector<Value>{body(inner, index, args[0])};
-                     })
-        .front();
-  };
   for (const Panels &columns :
        cutColumns(type.getDimSize(1), vectors * lanes, lanes))
     for (const Panels &rows : cutColumns(type.getDimSize(0), height, height))
       acc = overParts(
-          b, columns, acc, [&](OpBuilder &outer, OpFoldResult j, Value some) {
+          b, loc, columns, acc,
+          [&](OpBuilder &outer, OpFoldResult j, Value some) {
             return overParts(
-                outer, rows, some,
+                outer, loc, rows, some,
                 [&](OpBuilder &inner, OpFoldResult i, Value whole) {
                   DimRanges block{DimRange::part(i, rows.width),
                                   DimRange::part(j, columns.width)};
@@ -118,16 +130,52 @@ Value TileEmitter::addProducts(OpBuilder &b, linalg::GenericOp product,
   return acc;
 }
 
-void TileEmitter::emitOuterFold(ragged::TileFoldOp op) {
+Value TileEmitter::addRows(OpBuilder &b, ragged::TileFoldOp op, Value acc,
+                           Value begin, Value end) {
   Location loc = op.getLoc();
-  auto product = op.getInputs()[0].getDefiningOp<linalg::GenericOp>();
+  auto type = cast<RankedTensorType>(acc.getType());
+  int64_t lanes =
+      std::max<int64_t>(options.vectorBits / type.getElementTypeBitWidth(), 1);
+  // AVX2 has 16 registers, AVX-512 and NEON have 32.
+  int64_t vectors = options.vectorBits == 256 ? 8 : 16;
+  for (const Panels &columns :
+       cutColumns(type.getDimSize(0), vectors * lanes, lanes))
+    acc = overParts(
+        b, loc, columns, acc,
+        [&](OpBuilder &outer, OpFoldResult column, Value whole) {
+          DimRange panel = DimRange::part(column, columns.width);
+          Value sums =
+              buildLoop(
+                  outer, loc, begin, end, 1,
+                  extractSlice(outer, loc, whole, panel),
+                  [&](OpBuilder &body, Value row, ValueRange args) {
+                    Frame frame{body, row, {}};
+                    Value part = emitSummand(frame, op.getInputs()[0], panel);
+                    auto sum = buildElementwise(
+                        body, loc, part, args[0],
+                        [&](OpBuilder &inner, Location, ValueRange values) {
+                          cloneRegion(inner, op.getCombine(), values);
+                        });
+                    return SmallVector<Value>{sum.getResult(0)};
+                  })
+                  .front();
+          return insertSlice(outer, loc, sums, whole, panel);
+        });
+  return acc;
+}
+
+void TileEmitter::emitBlockFold(ragged::TileFoldOp op) {
+  Location loc = op.getLoc();
+  auto summand = op.getInputs()[0].getDefiningOp<linalg::GenericOp>();
+  bool isProduct = isOuterProduct(summand);
   Value flush = whole(op.getFlush());
   Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
   Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
   Value last = arith::SubIOp::create(rewriter, loc, live, one);
   // Views are made in front of the loop.
-  for (Value input : product.getInputs())
-    whole(input);
+  if (isProduct)
+    for (Value input : summand.getInputs())
+      whole(input);
   SmallVector<Value> carried = buildLoop(
       rewriter, loc, zero, live, 1, {zero, op.getAcc()[0]},
       [&](OpBuilder &b, Value row, ValueRange args) {
@@ -141,9 +189,11 @@ void TileEmitter::emitOuterFold(ragged::TileFoldOp op) {
             b, loc, isDue,
             [&](OpBuilder &then, Location) {
               Value behind = arith::AddIOp::create(then, loc, row, one);
-              Value acc =
-                  addProducts(then, product, args[1],
-                              op->hasAttr(kWholeTilesAttr), args[0], behind);
+              Value acc = isProduct
+                              ? addProducts(then, summand, args[1],
+                                            op->hasAttr(kWholeTilesAttr),
+                                            args[0], behind)
+                              : addRows(then, op, args[1], args[0], behind);
               Frame frame{then, row, {}};
               SmallVector<Value> next =
                   flushFolded(frame, op, acc, target, atEnd);

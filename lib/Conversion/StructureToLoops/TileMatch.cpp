@@ -1,0 +1,118 @@
+//===- TileMatch.cpp - Forms of ops in tile programs ----------------------===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileMatch.h"
+
+#include "nested/Dialect/Ragged/IR/Ragged.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/Utils/Utils.h"
+
+using namespace mlir;
+using namespace nested;
+using namespace nested::tile;
+
+static bool mapUses(AffineMap map, unsigned loop) {
+  return map.isFunctionOfDim(loop);
+}
+
+/// Whether the body extends integers as unsigned.
+static bool hasUnsignedCast(linalg::GenericOp op) {
+  return !op.getBody()->getOps<arith::ExtUIOp>().empty() ||
+         !op.getBody()->getOps<arith::UIToFPOp>().empty();
+}
+
+/// Whether the body is `acc + a * b` (with casts of a and b), the form that
+/// `linalg.matmul` has.
+static bool isMultiplyAdd(linalg::GenericOp op) {
+  for (Operation &inner : *op.getBody())
+    if (isa<arith::MulFOp, arith::MulIOp>(inner))
+      return llvm::none_of(*op.getBody(), [](Operation &other) {
+        return isa<arith::TruncFOp, arith::TruncIOp>(other);
+      });
+  return false;
+}
+
+std::optional<RowContraction>
+nested::tile::matchRowContraction(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
+      !linalg::isaContractionOpInterface(op) || !isMultiplyAdd(op) ||
+      !op.hasPureTensorSemantics())
+    return std::nullopt;
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  RowContraction result;
+  bool first = mapUses(maps[0], 0), second = mapUses(maps[1], 0);
+  if (first == second)
+    return std::nullopt;
+  result.rowsOperand = first ? 0 : 1;
+  result.sharedOperand = first ? 1 : 0;
+  for (AffineMap map : maps)
+    if (!map.isProjectedPermutation())
+      return std::nullopt;
+
+  AffineMap rowsMap = maps[result.rowsOperand];
+  AffineMap sharedMap = maps[result.sharedOperand];
+  unsigned rank = maps[2].getNumResults();
+  if (rank < 2 || maps[2].getDimPosition(0) != 0 ||
+      rowsMap.getDimPosition(0) != 0)
+    return std::nullopt;
+  result.column = maps[2].getDimPosition(rank - 1);
+  if (!mapUses(sharedMap, result.column) || mapUses(rowsMap, result.column))
+    return std::nullopt;
+  auto type = cast<RankedTensorType>(op.getResult(0).getType());
+  if (type.getDimSize(rank - 1) == 1)
+    return std::nullopt;
+  result.columnIsInnermost =
+      sharedMap.getDimPosition(sharedMap.getNumResults() - 1) == result.column;
+  for (auto [i, iterator] : llvm::enumerate(op.getIteratorTypesArray())) {
+    if (!linalg::isReductionIterator(iterator))
+      continue;
+    if (!mapUses(rowsMap, i) || !mapUses(sharedMap, i))
+      return std::nullopt;
+    result.summed.push_back(i);
+  }
+  if (result.summed.empty())
+    return std::nullopt;
+  result.isUnsigned = hasUnsignedCast(op);
+  return result;
+}
+
+bool nested::tile::isSum(Region &region) {
+  Block &body = region.front();
+  auto add = body.getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+  return add && body.getNumArguments() == 2 && &body.front() == add &&
+         llvm::is_contained(add->getOperands(), body.getArgument(0)) &&
+         llvm::is_contained(add->getOperands(), body.getArgument(1));
+}
+
+bool nested::tile::isOuterProduct(linalg::GenericOp op) {
+  if (op.getNumLoops() != 3 || op.getNumParallelLoops() != 3 ||
+      op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
+      !op.hasPureTensorSemantics() ||
+      llvm::is_contained(op.getStaticLoopRanges(), 0))
+    return false;
+  auto mapOf = [&](ArrayRef<unsigned> dims) {
+    return AffineMap::getMultiDimMapWithTargets(3, dims, op.getContext());
+  };
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  bool isSwapped = maps[0] == mapOf({0, 2});
+  if (maps[isSwapped] != mapOf({0, 1}) || maps[!isSwapped] != mapOf({0, 2}) ||
+      !maps[2].isIdentity())
+    return false;
+  Block *body = op.getBody();
+  auto product = dyn_cast<arith::MulFOp>(body->front());
+  if (!product || body->getTerminator()->getOperand(0) != product ||
+      !llvm::is_contained(product->getOperands(), body->getArgument(0)) ||
+      !llvm::is_contained(product->getOperands(), body->getArgument(1)))
+    return false;
+  return llvm::all_of(op->getUsers(), [&](Operation *user) {
+    auto fold = dyn_cast<ragged::TileFoldOp>(user);
+    return fold && fold.getInputs().size() == 1 && isSum(fold.getCombine()) &&
+           cast<RankedTensorType>(fold.getAcc()[0].getType())
+                   .getElementType() == product.getType();
+  });
+}

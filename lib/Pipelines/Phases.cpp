@@ -38,18 +38,26 @@ void nested::buildToGeneric(OpPassManager &pm, const PhaseOptions &options) {
   pm.addPass(ragged::createRaggedInlineCalls());
   OpPassManager &functions = pm.nest<func::FuncOp>();
   functions.addPass(ragged::createRaggedVerifyTensor());
-  functions.addPass(ragged::createRaggedAutodiff());
   functions.addPass(ragged::createRaggedAbsorbStructure());
   functions.addPass(ragged::createRaggedUnifySymbols());
   functions.addPass(createCSEPass());
   // Kernels of GPUs copy every row that they read into workgroup memory, which
   // the wide rows of hoisted maps don't fit into.
-  if (options.reassociate && !GPUSpec::isGPU(options.target)) {
+  bool reassociate = options.reassociate && !GPUSpec::isGPU(options.target);
+  auto addAlgebra = [&] {
+    if (!reassociate)
+      return;
     functions.addPass(ragged::createRaggedReduceFirst());
     functions.addPass(ragged::createRaggedHoistLinear());
     // What several linear maps of one sum need is made once.
     functions.addPass(createCSEPass());
-  }
+  };
+  addAlgebra();
+  functions.addPass(ragged::createRaggedAutodiff());
+  functions.addPass(createCSEPass());
+  addAlgebra();
+  if (reassociate)
+    functions.addPass(ragged::createRaggedSumByRows());
   functions.addPass(ragged::createRaggedGeneralize());
   functions.addPass(ragged::createRaggedFoldMoves());
   functions.addPass(createCSEPass());

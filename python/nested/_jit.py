@@ -8,7 +8,7 @@ import inspect
 import os
 import tempfile
 import threading
-from typing import Any, Callable, NamedTuple, Sequence
+from typing import Any, Callable, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from . import _compile, _donation, _emit, _runtime, _tracer, _tree
 from ._dims import Dim, symbol
 from ._dtypes import as_dtype, name_of
 from ._errors import (
+    ArgumentError,
     Location,
     NestedError,
     TraceError,
@@ -26,7 +27,8 @@ from ._errors import (
     user_location,
 )
 from ._ir import Trace, merge, shape_text
-from ._program import Cost, Plan, Program
+from ._prepare import Prepared, snapshot
+from ._program import Block, Cost, Plan, Program
 from ._require import Guard, parse_all
 from ._structure import check_name, from_any
 from ._tensor import NestedTensor
@@ -276,12 +278,18 @@ class Compiled:
             self.program.args, self.program.results, donate, traced.name
         )
 
-    def __call__(self, leaves: Sequence[Any]) -> Any:
-        """Runs on the leaves of a call."""
+    def __call__(self, leaves: Sequence[Any], block: Block | None = None) -> Any:
+        """Runs on the leaves of a call. block: of `prepare`."""
         traced = self.traced
-        results = self.program([leaves[i] for i in traced.used] + traced.frozen)
+        results = self.program([leaves[i] for i in traced.used] + traced.frozen, block)
         chosen = [results[x] if is_result else x for is_result, x in traced.outputs]
         return _tree.unflatten(traced.structure, chosen)
+
+    def prepare(self, leaves: Mapping[int, np.ndarray]) -> Block | None:
+        """Does what depends on shared arguments alone. leaves: of a call, by number."""
+        used, frozen = self.traced.used, self.traced.frozen
+        given = {k: leaves[i] for k, i in enumerate(used) if i in leaves}
+        return self.program.prepare(given | {len(used) + k: a for k, a in enumerate(frozen)})
 
 
 class JitFunction:
@@ -328,6 +336,10 @@ class JitFunction:
     def _bind(self, args: tuple, kwargs: dict) -> Signature:
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
+        return self._signature_of(bound.arguments)
+
+    def _signature_of(self, arguments: Mapping[str, Any]) -> Signature:
+        """From a value for each parameter."""
         names, leaves, positional, keywords = [], [], [], {}
 
         def add(path: str, tree: Any) -> Any:
@@ -338,7 +350,7 @@ class JitFunction:
             return _tree.unflatten(structure, [_tree.Leaf(start + i) for i in range(len(found))])
 
         for name, parameter in self._signature.parameters.items():
-            given = bound.arguments[name]
+            given = arguments[name]
             if parameter.kind is parameter.VAR_POSITIONAL:
                 positional += [add(f"{name}.{i}", x) for i, x in enumerate(given)]
             elif parameter.kind is parameter.VAR_KEYWORD:
@@ -356,9 +368,13 @@ class JitFunction:
         return Lowered(traced, self._target, self._guards, self._reassociate, self._donate)
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
-        signature = self._bind(args, kwargs)
+        return self._run(self._bind(args, kwargs))
+
+    def _run(self, signature: Signature, prepare: Any = None) -> Any:
+        """Computes a call. prepare: gives the block of a Compiled."""
         if any(isinstance(x, (Tracer, Dim)) for x in signature.leaves):
-            return self._function(*args, **kwargs)
+            arguments = _tree.unflatten(signature.structure, signature.leaves)
+            return self._function(*arguments[0], **arguments[1])
         if any(isinstance(x, Spec) for x in signature.leaves):
             raise TypeError("a spec is no argument; use lower or nested.export")
         if self._plain and not any(s is not None and s.batched for s in signature.specs):
@@ -380,7 +396,7 @@ class JitFunction:
                     self._compiled[key] = compiled
                     self._count += 1
         self._last = compiled
-        return compiled(signature.leaves)
+        return compiled(signature.leaves, prepare(compiled) if prepare else None)
 
     def _get_program(self) -> Program:
         if self._last is None:
@@ -406,6 +422,16 @@ class JitFunction:
         """FLOPs and bytes of a call for given lengths, in total and by kernel. As plan."""
         return self._get_program().plan(lengths).cost
 
+    def prepare(self, **shared: Any) -> Any:
+        """The function with shared arguments bound, for calls that all have the same weights.
+
+        What the compiled program does with them alone (packing, converting, multiplying them) is
+        done once, not in each call. ``block.prepare(w=w)`` is called as ``block`` is, without
+        ``w``; its results are the same bits. The values are copied: it goes on with them as they
+        are now. shared: arrays, numbers and nests of them, or static values, by parameter.
+        """
+        return PreparedJit(self, shared)
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
 
@@ -416,8 +442,55 @@ class JitFunction:
 _call = JitFunction._call
 _call.__name__ = "__call__"
 JitFunction.__call__ = public_method(_call)  # type: ignore[method-assign]
-for _name in ("lower", "plan", "cost"):
+for _name in ("lower", "plan", "cost", "prepare"):
     setattr(JitFunction, _name, public_method(getattr(JitFunction, _name)))
+
+
+class PreparedJit(Prepared):
+    """What ``prepare`` of a nested.jit function gives."""
+
+    def __init__(self, function: JitFunction, shared: Mapping[str, Any]):
+        parameters = function._signature.parameters
+        known = [
+            n for n, p in parameters.items() if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
+        ]
+        for name in shared:
+            if name not in known:
+                raise ArgumentError(
+                    f"{function.__name__} has no argument `{name}` to prepare; it has "
+                    f"{', '.join(known)}"
+                )
+            if name in function._donate:
+                raise ArgumentError(
+                    f"argument `{name}` of {function.__name__} is donated by each call; it can't be "
+                    "prepared"
+                )
+        super().__init__(function.__name__)
+        self._function, self._shared = function, snapshot(shared)
+        self._signature = function._signature.replace(
+            parameters=[p for n, p in parameters.items() if n not in shared]
+        )
+        self._blocks: dict[Compiled, Block | None] = {}
+        self._lock = threading.Lock()
+
+    def _call(self, *args: Any, **kwargs: Any) -> Any:
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        signature = self._function._signature_of({**bound.arguments, **self._shared})
+
+        def block(compiled: Compiled) -> Block | None:
+            with self._lock:
+                if compiled not in self._blocks:
+                    leaves = {
+                        i: x
+                        for i, (name, x) in enumerate(zip(signature.names, signature.leaves))
+                        if name.partition(".")[0] in self._shared
+                    }
+                    self._blocks[compiled] = compiled.prepare(leaves)
+                self._last = compiled.program
+                return self._blocks[compiled]
+
+        return self._function._run(signature, block)
 
 
 @public

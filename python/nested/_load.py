@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Iterator
+from typing import Any, Iterator, Mapping
 
 import numpy as np
 
 from . import _runtime, _tree
 from ._errors import ArgumentError, public, trim
+from ._prepare import Prepared, snapshot
 from ._program import Cost, Plan, Program
 from ._structure import from_any
 from ._tensor import NestedTensor
@@ -29,40 +30,61 @@ class LoadedFunction:
             if root not in self._roots:
                 self._roots.append(root)
 
-    def _leaves(self, args: tuple, kwargs: dict) -> list[Any]:
-        if len(args) > len(self._roots):
-            raise ArgumentError(
-                f"{self.__name__} takes {len(self._roots)} arguments ({', '.join(self._roots)}), "
-                f"but got {len(args)}"
-            )
-        given = dict(zip(self._roots, args))
-        for name, value in kwargs.items():
-            if name in given:
-                raise ArgumentError(f"{self.__name__} got two values for argument `{name}`")
-            if name not in self._roots:
-                raise ArgumentError(
-                    f"{self.__name__} has no argument `{name}`; it has {', '.join(self._roots)}"
-                )
-            given[name] = value
+    def _find(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Leaves by name."""
+        self._check_names(given)
         found: dict[str, Any] = {}
         for root, tree in given.items():
             found.update(_tree.flatten(tree, root)[0])
         wanted = [a.name for a in self._program.args]
-        missing = [n for n in wanted if n not in found]
-        if missing:
-            raise ArgumentError(f"{self.__name__} needs argument{'s' * (len(missing) > 1)} "
-                                + ", ".join(f"`{n}`" for n in missing))  # fmt: skip
         extra = [n for n in found if n not in wanted]
         if extra:
             raise ArgumentError(f"{self.__name__} does not use `{extra[0]}`")
-        return [
-            x if isinstance(x, (NestedTensor, np.ndarray, np.generic)) else from_any(x)
-            for x in (found[n] for n in wanted)
-        ]
+        return {
+            n: x if isinstance(x, (NestedTensor, np.ndarray, np.generic)) else from_any(x)
+            for n, x in found.items()
+        }
+
+    def _leaves(self, args: tuple, kwargs: dict, bound: Mapping[str, Any]) -> list[Any]:
+        """Leaves of a call in order; bound: those by name that are there already."""
+        taken = {n.partition(".")[0] for n in bound}
+        roots = [r for r in self._roots if r not in taken]
+        if len(args) > len(roots):
+            raise ArgumentError(
+                f"{self.__name__} takes {len(roots)} arguments ({', '.join(roots)}), "
+                f"but got {len(args)}"
+            )
+        given = dict(zip(roots, args))
+        for name, value in kwargs.items():
+            if name in given or name in taken:
+                raise ArgumentError(f"{self.__name__} got two values for argument `{name}`")
+            given[name] = value
+        found = {**bound, **self._find(given)}
+        missing = [a.name for a in self._program.args if a.name not in found]
+        if missing:
+            raise ArgumentError(f"{self.__name__} needs argument{'s' * (len(missing) > 1)} "
+                                + ", ".join(f"`{n}`" for n in missing))  # fmt: skip
+        return [found[a.name] for a in self._program.args]
+
+    def _check_names(self, given: Mapping[str, Any]) -> None:
+        for name in given:
+            if name not in self._roots:
+                raise ArgumentError(
+                    f"{self.__name__} has no argument `{name}`; it has {', '.join(self._roots)}"
+                )
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
-        results = self._program(self._leaves(args, kwargs))
-        return results[0] if len(results) == 1 else tuple(results)
+        return _unpacked(self._program(self._leaves(args, kwargs, {})))
+
+    def prepare(self, **shared: Any) -> Prepared:
+        """The entry with shared arguments bound, for calls that all have the same weights.
+
+        What the program does with them alone (packing, converting, multiplying them) is done now,
+        not in each call. ``f.prepare(w=w)`` is called as ``f`` is, without ``w``; its results are
+        the same bits. The values are copied: it goes on with them as they are now. shared: arrays,
+        numbers and nests of them, by argument.
+        """
+        return PreparedEntry(self, shared)
 
     def plan(self, lengths: Any) -> Plan:
         """What a call for given lengths needs. lengths: ints ``(B,)`` for every ragged axis, or
@@ -80,6 +102,25 @@ class LoadedFunction:
 
     def __repr__(self) -> str:
         return repr(self._program)
+
+
+def _unpacked(results: list[Any]) -> Any:
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+class PreparedEntry(Prepared):
+    """What ``prepare`` of an entry gives."""
+
+    def __init__(self, entry: LoadedFunction, shared: Mapping[str, Any]):
+        super().__init__(entry.__name__)
+        self._entry, self._last = entry, entry._program
+        self._bound = entry._find(snapshot(shared))
+        numbers = {a.name: i for i, a in enumerate(entry._program.args)}
+        self._block = entry._program.prepare({numbers[n]: x for n, x in self._bound.items()})
+
+    def _call(self, *args: Any, **kwargs: Any) -> Any:
+        leaves = self._entry._leaves(args, kwargs, self._bound)
+        return _unpacked(self._entry._program(leaves, self._block))
 
 
 class Module:
@@ -136,6 +177,10 @@ class Module:
     def _call(self, *args: Any, **kwargs: Any) -> Any:
         return self._only()._call(*args, **kwargs)
 
+    def prepare(self, **shared: Any) -> Prepared:
+        """As that of the only entry."""
+        return self._only().prepare(**shared)
+
     def plan(self, lengths: Any) -> Plan:
         """As that of the only entry."""
         return self._only().plan(lengths)
@@ -152,7 +197,7 @@ for _class in (LoadedFunction, Module):
     _class.__call__ = _runtime.boundary_method(  # type: ignore[attr-defined]
         _class._call, "__call__", "Runs the entry.", trim
     )
-    for _name in ("plan", "cost"):
+    for _name in ("plan", "cost", "prepare"):
         _function = getattr(_class, _name)
         setattr(_class, _name, _runtime.boundary_method(_function, _name, _function.__doc__, trim))
 

@@ -158,6 +158,13 @@ def _buffer(array: np.ndarray) -> np.ndarray:
     return array.view(np.uint16) if bfloat16 is not None and array.dtype == bfloat16 else array
 
 
+class Block:
+    """What a program did once with shared arguments, and the records that stand for them."""
+
+    def __init__(self, memory: np.ndarray, records: dict[int, Any]):
+        self.memory, self.records = memory, records
+
+
 class Program:
     """One entry of an artifact, ready to run."""
 
@@ -195,14 +202,22 @@ class Program:
 
     # -- arguments --
 
-    def bind(self, leaves: Sequence[Any]) -> tuple[list[Any], Any, bool, dict[int, np.ndarray]]:
+    def bind(
+        self, leaves: Sequence[Any], block: Block | None = None
+    ) -> tuple[list[Any], Any, bool, dict[int, np.ndarray]]:
         """Records for the runtime, a key of the plan (None: not to be kept), whether plain
-        arrays stand for a batch of one, and the memory that donated arguments give to results."""
+        arrays stand for a batch of one, and the memory that donated arguments give to results.
+        Leaves that the block stands for are not looked at."""
         batched = [x for x, s in zip(leaves, self.args) if s.ragged]
         single = bool(batched) and not any(isinstance(x, NestedTensor) for x in batched)
         records, key = [], [_runtime.default_threads()]
         keep, given = True, {}
+        prepared = block.records if block else {}
         for i, (x, signature) in enumerate(zip(leaves, self.args)):
+            if i in prepared:
+                records.append(prepared[i])
+                key.append("prepared")
+                continue
             _donation.check(x, signature.name)
             result = -1
             if i in self.donated and (memory := _donation.memory(x, signature.name)) is not None:
@@ -306,9 +321,10 @@ class Program:
                     self._plans.popitem(last=False)
         return plan, shapes
 
-    def __call__(self, leaves: Sequence[Any]) -> list[Any]:
-        """Runs on arguments in the order of the manifest. Results in the order of the manifest."""
-        records, key, single, given = self.bind(leaves)
+    def __call__(self, leaves: Sequence[Any], block: Block | None = None) -> list[Any]:
+        """Runs on arguments in the order of the manifest. Results in the order of the manifest.
+        block: of `prepare`, in place of the arguments that it stands for."""
+        records, key, single, given = self.bind(leaves, block)
         plan, shapes = self._planned(records, key)
         arrays, outputs, instances = [], [], []
         for k, (signature, (rows, count, _)) in enumerate(zip(self.results, shapes)):
@@ -340,10 +356,44 @@ class Program:
             results.append(batch.sample(0) if single else batch)
         return [r[()] if isinstance(r, np.ndarray) and r.ndim == 0 else r for r in results]
 
+    # -- what is done once --
+
+    def prepare(self, leaves: Mapping[int, np.ndarray]) -> Block | None:
+        """Does what depends on shared arguments alone. leaves: arrays by the number of their
+        argument. None where there is nothing to do."""
+        numbers = self.entry.prepared_args
+        if not numbers:
+            return None
+        missing = [self.args[i].name for i in numbers if i not in leaves]
+        if missing:
+            given = ", ".join(f"`{self.args[i].name}`" for i in numbers if i in leaves)
+            raise ArgumentError(
+                f"{self.name} prepares {given or 'its weights'} together with "
+                + ", ".join(f"`{n}`" for n in missing)
+                + ": prepare needs them too"
+            )
+        records = []
+        for i in range(len(self.args)):
+            array = np.asarray(leaves[i]) if i in numbers else np.empty(0)  # Not read.
+            code = CODES.get(storage_name(array.dtype), 0)
+            records.append(
+                _runtime.Argument(_buffer(array), code, list(array.shape), 0, [], None, 0)
+            )
+        memory = _aligned(self.entry.prepared_bytes)
+        self.entry.prepare(records, memory)
+        return Block(memory, {i: self._stand_in(i, memory) for i in numbers})
+
+    def _stand_in(self, i: int, memory: np.ndarray | None) -> Any:
+        """The record of an argument that a block stands for."""
+        code, size = CODES[self.args[i].dtype_name], 0 if memory is None else len(memory)
+        return _runtime.Argument(
+            memory, code, self.args[i].shape, 0, [], None, size, prepared=True
+        )  # fmt: skip
+
     # -- plans --
 
-    def plan(self, lengths: Any) -> Plan:
-        """The plan of a call for given lengths, without data.
+    def plan(self, lengths: Any, prepared: bool = False) -> Plan:
+        """The plan of a call for given lengths, without data. prepared: with a block.
 
         lengths: ints ``(B,)`` for every ragged axis of every argument, or a dict from names of
         symbols or of arguments to ``(B,)`` (or ``(B, q)`` for q ragged axes).
@@ -355,6 +405,9 @@ class Program:
         records = []
         for i, signature in enumerate(self.args):
             code, result = CODES[signature.dtype_name], self.donated.get(i, -1)
+            if prepared and i in self.entry.prepared_args:
+                records.append(self._stand_in(i, None))
+                continue
             if not signature.ragged:
                 records.append(
                     _runtime.Argument(None, code, signature.shape, 0, [], None, 0, result)
@@ -428,9 +481,16 @@ class Program:
         return f"<{self.name}({args}) -> {results}>"
 
 
+def _aligned(size: int) -> np.ndarray:
+    """Bytes at a multiple of 64."""
+    memory = np.empty(size + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + size]
+
+
 def describe(plan: Any) -> Plan:
     """A plan of the runtime as a Plan."""
     return Plan(**plan.info(), steps=[Step(**s) for s in plan.steps()])
 
 
-__all__ = ["Cost", "Plan", "Program", "RequirementError", "Signature", "Step", "describe"]
+__all__ = ["Block", "Cost", "Plan", "Program", "RequirementError", "Signature", "Step", "describe"]

@@ -14,6 +14,8 @@ class Argument:
         lengths: Sequence[np.ndarray],
         base: np.ndarray | None,
         capacity: int,
+        donated_to: int = -1,
+        prepared: bool = False,
     ) -> None: ...
 
 class Plan:
@@ -31,6 +33,11 @@ class Plan:
 class Entry:
     @property
     def name(self) -> str: ...
+    @property
+    def prepared_bytes(self) -> int: ...
+    @property
+    def prepared_args(self) -> list[int]: ...
+    def prepare(self, args: Sequence[Argument], block: np.ndarray) -> None: ...
     def plan(self, args: Sequence[Argument], max_bytes: int = 0) -> Plan: ...
 
 class Artifact:

@@ -87,7 +87,8 @@ class Argument {
 public:
   Argument(std::optional<Input> data, int dtype, std::vector<int64_t> shape,
            int64_t numSamples, std::vector<Lengths> lengths,
-           std::optional<Lengths> base, int64_t capacity, int donatedTo)
+           std::optional<Lengths> base, int64_t capacity, int donatedTo,
+           bool prepared)
       : data(std::move(data)), lengths(std::move(lengths)),
         base(std::move(base)), shape(std::move(shape)),
         record(NESTED_INIT(nested_argument)) {
@@ -107,7 +108,11 @@ public:
     record.row_capacity = capacity;
     record.flags = donatedTo < 0 ? NESTED_READ : NESTED_DONATED;
     record.donated_to = std::max(donatedTo, 0);
-    if (this->data) {
+    if (prepared) { // `data` is a block, the same of several arguments.
+      record.flags |= NESTED_PREPARED;
+      record.data =
+          this->data ? const_cast<void *>(this->data->data()) : nullptr;
+    } else if (this->data) {
       // The runtime writes through this pointer only where flags allow it.
       record.data = const_cast<void *>(this->data->data());
       bool contiguous = true;
@@ -267,6 +272,28 @@ public:
 
   std::string name() const { return nested_entry_name(entry); }
 
+  int64_t preparedBytes() const { return nested_entry_prepared_bytes(entry); }
+
+  /// Numbers of the arguments that can be prepared.
+  std::vector<int64_t> preparedArgs() const {
+    std::vector<int64_t> numbers;
+    for (int64_t i = 0, n = nested_entry_num_args(entry); i < n; ++i) {
+      nested_value_info info = NESTED_INIT(nested_value_info);
+      check(nested_entry_arg(entry, i, &info));
+      if (info.flags & NESTED_VALUE_PREPARED)
+        numbers.push_back(i);
+    }
+    return numbers;
+  }
+
+  void prepare(const Arguments &arguments, const Output &block) const {
+    std::vector<nested_argument> args = records(arguments);
+    auto bytes = static_cast<int64_t>(block.nbytes());
+    nb::gil_scoped_release release;
+    check(nested_prepare(entry, args.data(), static_cast<int64_t>(args.size()),
+                         nullptr, block.data(), bytes));
+  }
+
   Plan plan(const Arguments &arguments, int64_t maxBytes) const {
     std::vector<nested_argument> args = records(arguments);
     nested_options options = NESTED_INIT(nested_options);
@@ -344,10 +371,11 @@ NB_MODULE(_runtime, m) {
 
   nb::class_<Argument>(m, "Argument")
       .def(nb::init<std::optional<Input>, int, std::vector<int64_t>, int64_t,
-                    std::vector<Lengths>, std::optional<Lengths>, int64_t,
-                    int>(),
+                    std::vector<Lengths>, std::optional<Lengths>, int64_t, int,
+                    bool>(),
            "data"_a.none(), "dtype"_a, "shape"_a, "num_samples"_a, "lengths"_a,
-           "base"_a.none(), "capacity"_a, "donated_to"_a = -1);
+           "base"_a.none(), "capacity"_a, "donated_to"_a = -1,
+           "prepared"_a = false);
   nb::class_<Plan>(m, "Plan")
       .def("info", &Plan::info)
       .def("results", &Plan::results, "ragged_dims"_a)
@@ -356,6 +384,9 @@ NB_MODULE(_runtime, m) {
            "instances"_a);
   nb::class_<Entry>(m, "Entry")
       .def_prop_ro("name", &Entry::name)
+      .def_prop_ro("prepared_bytes", &Entry::preparedBytes)
+      .def_prop_ro("prepared_args", &Entry::preparedArgs)
+      .def("prepare", &Entry::prepare, "args"_a, "block"_a)
       .def("plan", &Entry::plan, "args"_a, "max_bytes"_a = 0);
   nb::class_<Artifact>(m, "Artifact")
       .def_static("open_file", &Artifact::openFile, "path"_a,

@@ -203,6 +203,11 @@ int64_t nested_entry_num_symbols(const nested_entry_t *entry) noexcept {
   return static_cast<int64_t>(entry->entry->numDeclaredSymbols);
 }
 
+int64_t nested_entry_prepared_bytes(const nested_entry_t *entry) noexcept {
+  const auto &prepared = entry->entry->prepared;
+  return prepared ? prepared->bytes : 0;
+}
+
 static nested_value_info describe(const Entry &entry, const Value &value) {
   nested_value_info info = NESTED_INIT(nested_value_info);
   info.kind = value.kind;
@@ -230,7 +235,11 @@ nested_status nested_entry_arg(const nested_entry_t *entry, int64_t index,
   return guard([&] {
     requireHandle(entry, "entry");
     checkIndex("argument", index, entry->entry->args.size());
-    writeInfo(info, describe(*entry->entry, entry->entry->args[index]));
+    nested_value_info out = describe(*entry->entry, entry->entry->args[index]);
+    const auto &prepared = entry->entry->prepared;
+    if (prepared && prepared->hasArg(static_cast<int>(index)))
+      out.flags |= NESTED_VALUE_PREPARED;
+    writeInfo(info, out);
   });
 }
 
@@ -338,15 +347,7 @@ nested_status nested_plan(const nested_entry_t *entry,
   return guard([&] {
     requireHandle(entry, "entry");
     requireHandle(plan, "plan");
-    auto made = std::make_unique<nested_plan_t>(*entry, checkOptions(options));
-    checkArguments(*made, args, num_args);
-    bindLengths(*made, args);
-    planArgumentRows(*made, args);
-    planTables(*made);
-    planResults(*made);
-    planSteps(*made);
-    planWorkspace(*made);
-    *plan = made.release();
+    *plan = makePlan(*entry, args, num_args, checkOptions(options)).release();
   });
 }
 
@@ -370,6 +371,8 @@ nested_status nested_plan_get_info(const nested_plan_t *plan,
     out.table_bytes = plan->budget.bytes(Budget::Tables);
     out.flops = plan->flops;
     out.bytes_moved = plan->bytesMoved;
+    if (plan->entry->prepared)
+      out.prepared_bytes = plan->entry->prepared->bytes;
     writeInfo(info, out);
   });
 }
@@ -482,18 +485,61 @@ public:
 };
 } // namespace
 
+static void runPlan(const nested_plan_t &plan, const nested_argument *args,
+                    int64_t numArgs, nested_result *results, int64_t numResults,
+                    void *workspace) {
+  Run::checkBuffers(plan, args, numArgs, results, numResults, workspace);
+  RunMemory memory(plan, results, workspace);
+  memory.takeResults();
+  Run run(plan, args, results, memory.workspace);
+  run.execute(memory.data);
+  run.reportResults(memory.data);
+  memory.keep = true;
+}
+
 nested_status nested_run(const nested_plan_t *plan, const nested_argument *args,
                          int64_t num_args, nested_result *results,
                          int64_t num_results, void *workspace) noexcept {
   return guard([&] {
     requireHandle(plan, "plan");
-    Run::checkBuffers(*plan, args, num_args, results, num_results, workspace);
-    RunMemory memory(*plan, results, workspace);
-    memory.takeResults();
-    Run run(*plan, args, results, memory.workspace);
-    run.execute(memory.data);
-    run.reportResults(memory.data);
-    memory.keep = true;
+    runPlan(*plan, args, num_args, results, num_results, workspace);
+  });
+}
+
+nested_status nested_prepare(const nested_entry_t *entry,
+                             const nested_argument *args, int64_t num_args,
+                             const nested_options *options, void *prepared,
+                             int64_t bytes) noexcept {
+  return guard([&] {
+    requireHandle(entry, "entry");
+    checkRecords(*entry->entry, args, num_args);
+    nested_options checked = checkOptions(options);
+    if (!entry->entry->prepared)
+      return;
+    const Prepared &what = *entry->entry->prepared;
+    checkBlock(prepared, bytes, *entry->entry, entry->entry->name);
+    std::vector<nested_argument> taken;
+    for (int arg : what.args) {
+      nested_argument &copy = taken.emplace_back(recordAt(args, arg));
+      copy.struct_size = sizeof(copy);
+      if (copy.flags & ~static_cast<uint32_t>(NESTED_READ))
+        fail(NESTED_INVALID_ARGUMENT,
+             "%s: flags 0x%x; an argument is prepared with NESTED_READ or none",
+             argumentName(*entry->entry, arg).c_str(), copy.flags);
+    }
+    std::vector<nested_result> places;
+    for (int64_t place : what.resultPlaces)
+      places.emplace_back(NESTED_INIT(nested_result)).data =
+          static_cast<char *>(prepared) + place;
+    auto numTaken = static_cast<int64_t>(taken.size());
+    nested_entry_t maker = {entry->artifact, &what.maker};
+    auto plan = makePlan(maker, taken.data(), numTaken, checked);
+    Run::checkBuffers(*plan, taken.data(), numTaken, places.data(),
+                      static_cast<int64_t>(places.size()), nullptr);
+    breakPrepared(prepared);
+    runPlan(*plan, taken.data(), numTaken, places.data(),
+            static_cast<int64_t>(places.size()), nullptr);
+    sealPrepared(prepared, *entry->artifact, *entry->entry);
   });
 }
 

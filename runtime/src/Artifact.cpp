@@ -7,6 +7,7 @@
 
 #include "Artifact.h"
 #include "Cpu.h"
+#include "Prepared.h"
 
 #include <cerrno>
 #include <cstring>
@@ -236,6 +237,7 @@ nested_artifact_t *nested::rt::openArtifact(std::string_view bytes,
   Footer footer = checkContainer(bytes, name.c_str());
   auto artifact = std::make_unique<nested_artifact_t>();
   artifact->name = name;
+  artifact->checksum = footer.checksum;
   artifact->manifestText = sectionText(bytes, footer.manifest);
   artifact->program = sectionText(bytes, footer.program);
   artifact->manifest = parseManifest(artifact->manifestText, name);
@@ -243,8 +245,10 @@ nested_artifact_t *nested::rt::openArtifact(std::string_view bytes,
     checkMachine(artifact->manifest, name.c_str());
     artifact->load(sectionText(bytes, footer.payload));
   }
-  for (const Entry &entry : artifact->manifest.entries)
+  for (Entry &entry : artifact->manifest.entries) {
+    entry.prepared = findPrepared(entry);
     artifact->entries.push_back({artifact.get(), &entry});
+  }
   return artifact.release();
 }
 

@@ -21,7 +21,8 @@ struct nested_entry_t {
 };
 
 struct nested_artifact_t {
-  std::string name; // The file, for messages.
+  std::string name;      // The file, for messages.
+  uint64_t checksum = 0; // Of the file.
   std::string manifestText, program;
   nested::rt::Manifest manifest;
   std::vector<nested_entry_t> entries;

@@ -46,6 +46,7 @@ private:
   void computeReadiness();
   void checkReady(const Node &n, int ready, int step, const char *what);
   void checkStep(const Node &n, const Step &step, int index);
+  void checkPrepare(const Node &n, const Step &step);
 
   // Helpers.
   int internPath(const Node &n);

@@ -213,12 +213,13 @@ void EntryParser::parseLaunch(const Node &n, Step &step) {
       step.scalars.push_back(parseRows(scalars.at(i)));
   }
   parseUnits(n.at("units"), step);
-  step.perSample = n.has("per_sample") && n.at("per_sample").asBool();
+  step.perSample = n.boolOr("per_sample", false);
   if (step.perSample &&
       (step.units.kind != Units::Kind::Groups ||
        entry.paths[entry.tables[step.units.rowTable].path].depth != 1))
     n.error("a launch that is per sample needs groups over a path of one "
             "component");
+  step.prepare = n.boolOr("prepare", false);
   step.tileRows = n.integerOr("tile_rows", 1, 1, INT32_MAX);
   step.scratchBytes = n.integerOr("scratch_bytes", 0, 0, int64_t(1) << 40);
   step.flopsPerRow = n.numberOr("flops_per_row", 0);
@@ -437,4 +438,43 @@ void EntryParser::checkStep(const Node &n, const Step &step, int index) {
   for (const Extent &extent : step.extents)
     checkReady(n, readyStep(extent), index, "an extent");
   checkReady(n, entry.paths[step.path].readyStep, index, "a path");
+  if (step.prepare)
+    checkPrepare(n, step);
+}
+
+/// A launch to prepare knows neither lengths nor samples.
+void EntryParser::checkPrepare(const Node &n, const Step &step) {
+  auto table = [&](int t) {
+    if (t < 0)
+      return;
+    const Table &used = entry.tables[t];
+    bool isConstant =
+        used.path == 0 && !used.extents.empty() &&
+        std::all_of(used.extents.begin(), used.extents.end(),
+                    [](const Extent &e) { return e.isConstant(); });
+    if (!isConstant)
+      n.error("a launch to prepare uses table " + std::to_string(t) +
+              ", which depends on lengths");
+  };
+  table(step.units.unitTable);
+  table(step.units.rowTable);
+  for (const Rows &scalar : step.scalars)
+    table(scalar.table);
+  for (const Memref &memref : step.memrefs) {
+    if (memref.kind == Memref::Kind::Table)
+      table(memref.index);
+    if (memref.kind != Memref::Kind::Buffer)
+      continue;
+    const Buffer &buffer = entry.buffer(memref.index);
+    bool isArg = buffer.kind == Buffer::Kind::Arg;
+    bool isTemp = buffer.kind == Buffer::Kind::Temp &&
+                  buffer.rows.kind == Rows::Kind::Const;
+    if (isArg ? entry.args[buffer.index].isRagged() ||
+                    entry.args[buffer.index].isMutable
+              : !isTemp || !entry.steps[buffer.first].prepare)
+      n.error("a launch to prepare uses buffer " +
+              std::to_string(memref.index) +
+              ", which is neither a dense argument that stays as it is nor a "
+              "temp of constant size that such launches make");
+  }
 }

@@ -116,6 +116,8 @@ void nested::rt::planSteps(nested_plan_t &plan) {
   for (size_t s = 0; s < entry.steps.size(); ++s) {
     const Step &step = entry.steps[s];
     PlannedStep &planned = plan.steps[s];
+    if (plan.skips(step))
+      continue;
     planned.grains = 1;
     if (step.op == Step::Op::Launch) {
       Grains grains(step, plan.structure);

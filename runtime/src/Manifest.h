@@ -162,6 +162,8 @@ struct Step {
   Units units;
   /// Units of a sample touch that sample only, of what steps write.
   bool perSample = false;
+  /// Depends on dense arguments alone: nested_prepare can do it.
+  bool prepare = false;
   int64_t tileRows = 1;
   int64_t scratchBytes = 0;
   double flopsPerRow = 0, bytesPerRow = 0;
@@ -180,6 +182,8 @@ struct Step {
 
 const char *stepName(Step::Op op);
 
+struct Prepared; // Prepared.h
+
 struct Entry {
   std::string name;
   std::vector<Path> paths; // [0] is the empty path.
@@ -190,6 +194,7 @@ struct Entry {
   std::vector<Table> tables;
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
+  std::shared_ptr<const Prepared> prepared; // Null: nothing to prepare.
 
   /// The buffer that `index` names, with aliases resolved.
   const Buffer &buffer(int index) const {

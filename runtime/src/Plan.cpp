@@ -99,6 +99,20 @@ void nested_plan_t::deallocate(void *memory, int64_t bytes) const {
                        alignment, NESTED_DEVICE_CPU, 0);
 }
 
+std::unique_ptr<nested_plan_t>
+nested::rt::makePlan(const nested_entry_t &entry, const nested_argument *args,
+                     int64_t numArgs, const nested_options &options) {
+  auto plan = std::make_unique<nested_plan_t>(entry, options);
+  checkArguments(*plan, args, numArgs);
+  bindLengths(*plan, args);
+  planArgumentRows(*plan, args);
+  planTables(*plan);
+  planResults(*plan);
+  planSteps(*plan);
+  planWorkspace(*plan);
+  return plan;
+}
+
 /// Sizes of all tables; memory only for those that do not depend on data.
 void nested::rt::planTables(nested_plan_t &plan) {
   const Entry &entry = *plan.entry;

@@ -10,6 +10,7 @@
 
 #include "Artifact.h"
 #include "Pool.h"
+#include "Prepared.h"
 #include "Structure.h"
 #include "Windows.h"
 
@@ -51,6 +52,9 @@ struct PlannedArg {
   std::vector<int64_t> strides;
   bool staged = false; // Copied into the workspace (strided, or donated).
   int64_t stageOffset = 0;
+
+  /// Whether a prepared block stands for it.
+  bool isPrepared() const { return flags & NESTED_PREPARED; }
 
   /// First rows as kernels see them.
   const int64_t *kernelBase() const {
@@ -129,8 +133,13 @@ struct nested_plan_t {
   std::vector<nested::rt::WindowedSteps> windows; // By step.
   nested::rt::Layout layout;
   bool exact = true;
+  bool isPrepared = false; // Arguments are given in a prepared block.
   double flops = 0, bytesMoved = 0;
 
+  /// Whether a run leaves the step out.
+  bool skips(const nested::rt::Step &step) const {
+    return isPrepared && step.prepare;
+  }
   int64_t workers() const { return pool->threads(); }
 
   void *allocate(int64_t bytes) const;
@@ -138,6 +147,12 @@ struct nested_plan_t {
 };
 
 namespace nested::rt {
+
+/// A checked call. Fails where it breaks a rule.
+std::unique_ptr<nested_plan_t> makePlan(const nested_entry_t &entry,
+                                        const nested_argument *args,
+                                        int64_t numArgs,
+                                        const nested_options &options);
 
 /// The steps of planning, in this order.
 void checkArguments(nested_plan_t &plan, const nested_argument *args,
@@ -162,6 +177,10 @@ Record &recordAt(Record *records, int64_t index) {
   return const_cast<Record &>(
       recordAt(const_cast<const Record *>(records), index));
 }
+
+/// Fails unless there is a record for each argument.
+void checkRecords(const Entry &entry, const nested_argument *args,
+                  int64_t numArgs); // PlanArguments.cpp
 
 /// "block: argument 'x'".
 std::string argumentName(const Entry &entry, int index);

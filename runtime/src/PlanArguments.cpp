@@ -64,6 +64,18 @@ static void checkCount(const Entry &entry, const nested_argument *args,
        entry.name.c_str(), ll(expected), names.c_str(), ll(numArgs));
 }
 
+void nested::rt::checkRecords(const Entry &entry, const nested_argument *args,
+                              int64_t numArgs) {
+  checkCount(entry, args, numArgs);
+  for (int64_t i = 0; i < numArgs; ++i)
+    if (args->struct_size < sizeof(nested_argument) ||
+        recordAt(args, i).struct_size != args->struct_size)
+      fail(NESTED_INVALID_ARGUMENT,
+           "%s: struct_size is %u, expected %zu; start from NESTED_INIT",
+           argumentName(entry, static_cast<int>(i)).c_str(),
+           recordAt(args, i).struct_size, sizeof(nested_argument));
+}
+
 static void checkFlags(const Entry &entry, int index,
                        const nested_argument &arg, PlannedArg &planned) {
   const Value &value = entry.args[index];
@@ -73,11 +85,16 @@ static void checkFlags(const Entry &entry, int index,
   if (arg.flags & ~known)
     fail(NESTED_INVALID_ARGUMENT, "%s: unknown flags 0x%x", name.c_str(),
          arg.flags);
-  if (arg.flags & NESTED_PREPARED)
-    fail(NESTED_UNSUPPORTED,
-         "%s: is flagged as prepared, but this artifact has no prepared form "
-         "of it",
-         name.c_str());
+  if (arg.flags & NESTED_PREPARED) {
+    if (!entry.prepared || !entry.prepared->hasArg(index))
+      fail(NESTED_UNSUPPORTED,
+           "%s: is flagged as prepared, but this artifact has no prepared form "
+           "of it",
+           name.c_str());
+    if (arg.flags & NESTED_DONATED)
+      fail(NESTED_INVALID_ARGUMENT, "%s: is both prepared and donated",
+           name.c_str());
+  }
   if (value.isMutable && (arg.flags & NESTED_READ))
     fail(NESTED_INVALID_ARGUMENT,
          "%s: is read-only, but the program updates it in place", name.c_str());
@@ -160,24 +177,35 @@ static void checkType(const Entry &entry, int index,
          ll(arg.row_capacity));
 }
 
+/// One block stands for all arguments that can be prepared.
+static void checkAllPrepared(nested_plan_t &plan) {
+  const Entry &entry = *plan.entry;
+  auto isGiven = [&](int i) { return plan.args[i].isPrepared(); };
+  const std::vector<int> &all = entry.prepared->args;
+  auto given = std::find_if(all.begin(), all.end(), isGiven);
+  auto missing = std::find_if_not(all.begin(), all.end(), isGiven);
+  plan.isPrepared = given != all.end();
+  if (plan.isPrepared && missing != all.end())
+    fail(NESTED_INVALID_ARGUMENT,
+         "%s: is not flagged as prepared, but argument '%s' is; one block "
+         "stands for both",
+         argumentName(entry, *missing).c_str(),
+         entry.args[*given].name.c_str());
+}
+
 void nested::rt::checkArguments(nested_plan_t &plan,
                                 const nested_argument *args, int64_t numArgs) {
   const Entry &entry = *plan.entry;
-  checkCount(entry, args, numArgs);
+  checkRecords(entry, args, numArgs);
   plan.args.resize(entry.args.size());
   for (int64_t i = 0; i < numArgs; ++i) {
     int index = static_cast<int>(i);
-    uint32_t first = args->struct_size;
-    if (first < sizeof(nested_argument) ||
-        recordAt(args, i).struct_size != first)
-      fail(NESTED_INVALID_ARGUMENT,
-           "%s: struct_size is %u, expected %zu; start from NESTED_INIT",
-           argumentName(entry, index).c_str(), recordAt(args, i).struct_size,
-           sizeof(nested_argument));
     const nested_argument &arg = recordAt(args, i);
     checkFlags(entry, index, arg, plan.args[i]);
     checkType(entry, index, arg);
   }
+  if (entry.prepared)
+    checkAllPrepared(plan);
 }
 
 //===----------------------------------------------------------------------===//
@@ -437,7 +465,7 @@ static void planStrides(nested_plan_t &plan, int index,
                         const nested_argument &arg) {
   PlannedArg &planned = plan.args[index];
   const Value &value = plan.entry->args[index];
-  if (!arg.strides)
+  if (!arg.strides || planned.isPrepared())
     return;
   // Sizes in storage order; the first of a ragged value is its rows.
   std::vector<int64_t> sizes;

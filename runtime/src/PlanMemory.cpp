@@ -146,6 +146,8 @@ static void measureTemps(nested_plan_t &plan) {
     const Buffer &buffer = entry.buffers[b];
     if (buffer.kind != Buffer::Kind::Temp)
       continue;
+    if (plan.isPrepared && entry.prepared->isMade[b])
+      continue; // In the prepared block, or not needed.
     PlannedTemp &temp = plan.temps[b];
     temp.first = buffer.first;
     temp.last = buffer.last;
@@ -233,6 +235,8 @@ void nested::rt::planWorkspace(nested_plan_t &plan) {
   int64_t coordinateEntries = 0;
   for (size_t s = 0; s < entry.steps.size(); ++s) {
     const Step &step = entry.steps[s];
+    if (plan.skips(step))
+      continue;
     layout.maxMemrefs = std::max(layout.maxMemrefs, count(step.memrefs.size()));
     layout.maxErrors =
         std::max<int64_t>(layout.maxErrors, step.numErrorRecords);

@@ -89,15 +89,22 @@ void Run::setBufferSizes(int afterStep) {
 }
 
 void Run::initBuffers(void *const *data) {
+  char *block = nullptr; // What was prepared, if anything.
+  if (plan.isPrepared)
+    block =
+        static_cast<char *>(recordAt(args, entry.prepared->args.front()).data);
   for (size_t b = 0; b < entry.buffers.size(); ++b) {
     const Buffer &buffer = entry.buffer(static_cast<int>(b));
     int64_t real = entry.buffers[b].kind == Buffer::Kind::Alias
                        ? entry.buffers[b].index
                        : static_cast<int64_t>(b);
+    int64_t place = block ? entry.prepared->places[real] : -1;
     bufferRows[b] = 0;
     switch (buffer.kind) {
     case Buffer::Kind::Temp:
-      buffers[b] = at<char>(plan.layout.arena + plan.temps[real].offset);
+      buffers[b] = place >= 0
+                       ? block + place
+                       : at<char>(plan.layout.arena + plan.temps[real].offset);
       break;
     case Buffer::Kind::Result:
       buffers[b] = data[buffer.index];
@@ -110,6 +117,8 @@ void Run::initBuffers(void *const *data) {
       bufferRows[b] = staged ? planned.rows : arg.row_capacity;
       if (!entry.args[buffer.index].isRagged())
         bufferRows[b] = 1;
+      if (planned.isPrepared()) // Null: only steps that are left out use it.
+        buffers[b] = place >= 0 ? block + place : nullptr;
       break;
     }
     case Buffer::Kind::Alias:
@@ -180,6 +189,8 @@ void Run::execute(void *const *data) {
 
 void Run::runStep(int index) {
   const Step &step = entry.steps[index];
+  if (plan.skips(step))
+    return;
   int64_t start = plan.onEvent ? now() : 0;
   switch (step.op) {
   case Step::Op::Launch:

@@ -74,6 +74,11 @@ static Range checkArgument(const nested_plan_t &plan, int index,
     if (!arg.strides || arg.strides[i] != planned.strides[i])
       fail(NESTED_INVALID_ARGUMENT, "%s: strides differ from those of the plan",
            name.c_str());
+  if (planned.isPrepared()) {
+    checkPrepared(arg.data, arg.row_capacity, *plan.artifact, *plan.entry,
+                  name);
+    return makeRange(arg.data, plan.entry->prepared->bytes);
+  }
   if (value.isRagged() && arg.row_capacity < planned.extent)
     fail(NESTED_INVALID_ARGUMENT,
          "%s: the plan needs %lld rows, but row_capacity is %lld", name.c_str(),
@@ -157,6 +162,14 @@ void Run::checkBuffers(const nested_plan_t &plan, const nested_argument *args,
     int index = static_cast<int>(i);
     Range range = checkArgument(plan, index, recordAt(args, i));
     rejectWorkspace(range, argumentName(entry, index));
+    if (plan.args[i].isPrepared() &&
+        recordAt(args, i).data !=
+            recordAt(args, entry.prepared->args.front()).data)
+      fail(NESTED_INVALID_ARGUMENT,
+           "%s: its prepared block is not that of argument '%s'; one block "
+           "stands for both",
+           argumentName(entry, index).c_str(),
+           entry.args[entry.prepared->args.front()].name.c_str());
     if (!entry.args[i].isMutable)
       continue;
     for (int64_t j = 0; j < numArgs; ++j)

@@ -372,3 +372,28 @@ void Arguments::fillRandom(const nested_plan_t *plan, uint64_t seed) {
     record.row_capacity = info.row_capacity;
   }
 }
+
+int64_t Arguments::prepare(const nested_options &planOptions, bool fill) {
+  int64_t bytes = nested_entry_prepared_bytes(entry);
+  constexpr int64_t alignment = 64;
+  char *block = nullptr;
+  if (fill && bytes) {
+    block = memory.emplace_back(new char[bytes + alignment]).get();
+    block += (alignment - reinterpret_cast<uintptr_t>(block) % alignment) %
+             alignment;
+    nested_options options = planOptions;
+    options.on_event = nullptr; // Its steps are not those of the plan.
+    check(
+        nested_prepare(entry, records.data(), size(), &options, block, bytes));
+  }
+  for (size_t i = 0; i < records.size(); ++i) {
+    nested_value_info info = NESTED_INIT(nested_value_info);
+    check(nested_entry_arg(entry, static_cast<int64_t>(i), &info));
+    if (!(info.flags & NESTED_VALUE_PREPARED))
+      continue;
+    records[i].flags |= NESTED_PREPARED;
+    records[i].data = block;
+    records[i].row_capacity = bytes;
+  }
+  return bytes;
+}

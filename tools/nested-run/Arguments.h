@@ -29,6 +29,10 @@ public:
   /// Makes data for arguments that have none yet: the plan says how much.
   void fillRandom(const nested_plan_t *plan, uint64_t seed);
 
+  /// Puts a prepared block in place of the arguments that it stands for: one
+  /// that it fills, or null for a plan. Returns the bytes of the block.
+  int64_t prepare(const nested_options &planOptions, bool fill);
+
   const nested_argument *data() const { return records.data(); }
   int64_t size() const { return static_cast<int64_t>(records.size()); }
 

@@ -35,6 +35,8 @@ OPTIONS:
   --program FILE.mlir    With --device reference: interpret this form of the
                          program instead, from the tensor to the kernels phase.
   --threads N            Threads to use (default: the processors it may use).
+  --prepare              Do what depends on shared arguments alone (packing
+                         weights) once, before the runs.
   --repeat N             Run N times and report the fastest and the median.
   --profile              Run and print where time goes, by step: time, GFLOP/s
                          and GB/s beside what this machine reaches.
@@ -88,6 +90,9 @@ public:
       usage("no input file");
     if (!options.program.empty() && !options.reference)
       usage("--program is what --device reference interprets");
+    if (options.prepare && options.reference)
+      usage("--prepare is a step of compiled code; the interpreter "
+            "(--device reference) has none");
     if ((options.profile || !options.trace.empty()) && options.reference)
       usage("--profile and --trace time compiled code; the interpreter "
             "(--device reference) has no steps");
@@ -154,6 +159,8 @@ private:
       options.maxBytes = takeInteger(1, INT64_MAX);
     else if (flag == "--plan")
       options.plan = true;
+    else if (flag == "--prepare")
+      options.prepare = true;
     else if (flag == "--profile")
       options.profile = true;
     else if (flag == "--trace")

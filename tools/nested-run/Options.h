@@ -25,6 +25,7 @@ struct Options {
   int64_t threads = 0; // 0: all.
   int64_t repeat = 1;
   bool plan = false;
+  bool prepare = false;
   bool profile = false;
   std::string trace; // A file for the events of the last run.
   bool describe = false;

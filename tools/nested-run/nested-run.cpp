@@ -145,6 +145,8 @@ static void printPlan(const nested_entry_t *entry, const nested_plan_t *plan) {
   std::printf("    scratch %s\n", bytesText(info.scratch_bytes).c_str());
   std::printf("    copies  %s\n", bytesText(info.staging_bytes).c_str());
   std::printf("  tables    %s\n", bytesText(info.table_bytes).c_str());
+  if (info.prepared_bytes)
+    std::printf("can prepare %s\n", bytesText(info.prepared_bytes).c_str());
   std::printf("%-4s %-12s %-32s %12s %10s %7s %10s %10s\n", "step", "op",
               "kernel", "rows", "units", "grains", "GFLOP", "MB");
   for (int64_t i = 0; i < info.num_steps; ++i) {
@@ -279,12 +281,19 @@ static std::vector<Result> runCpu(const Options &options,
   return run.take();
 }
 
+static PlanPtr makePlan(const nested_entry_t *entry, const Arguments &args,
+                        const nested_options &options) {
+  nested_plan_t *plan = nullptr;
+  check(nested_plan(entry, args.data(), args.size(), &options, &plan));
+  return PlanPtr(plan);
+}
+
 static void runTool(const Options &options) {
   ArtifactPtr artifact = openInput(options);
   bool bare = options.entry.empty() && options.lengths.empty() &&
               options.inputArrays.empty() && options.outputArrays.empty() &&
-              !options.plan && !options.reference && !options.profile &&
-              options.trace.empty() && options.repeat == 1;
+              !options.plan && !options.prepare && !options.reference &&
+              !options.profile && options.trace.empty() && options.repeat == 1;
   const nested_entry_t *entry = nullptr;
   if (!options.entry.empty() || (!options.describe && !bare))
     check(nested_find_entry(artifact.get(), options.entry.c_str(), &entry));
@@ -312,14 +321,23 @@ static void runTool(const Options &options) {
   Profile profile;
   if (options.profile || !options.trace.empty())
     profile.listen(planOptions);
-  nested_plan_t *plan = nullptr;
-  check(nested_plan(entry, args.data(), args.size(), &planOptions, &plan));
-  PlanPtr planOwner(plan);
+  if (options.plan && options.prepare)
+    args.prepare(planOptions, /*fill=*/false);
+  PlanPtr plan = makePlan(entry, args, planOptions);
   if (options.plan) {
-    printPlan(entry, plan);
+    printPlan(entry, plan.get());
     return;
   }
-  args.fillRandom(plan, options.seed);
+  args.fillRandom(plan.get(), options.seed);
+  if (options.prepare) {
+    auto start = std::chrono::steady_clock::now();
+    int64_t bytes = args.prepare(planOptions, /*fill=*/true);
+    std::chrono::duration<double> spent =
+        std::chrono::steady_clock::now() - start;
+    std::printf("prepare: %s, %.3f ms\n", bytesText(bytes).c_str(),
+                spent.count() * 1e3);
+    plan = makePlan(entry, args, planOptions);
+  }
 
   std::vector<Result> results;
   if (options.reference) {
@@ -337,11 +355,11 @@ static void runTool(const Options &options) {
     }
     results = runReference(program, name, entry, args.data(), args.size());
   } else {
-    results = runCpu(options, entry, plan, args, profile);
+    results = runCpu(options, entry, plan.get(), args, profile);
     if (options.profile)
-      profile.print(plan);
+      profile.print(plan.get());
     if (!options.trace.empty())
-      profile.writeTrace(plan, options.trace);
+      profile.writeTrace(plan.get(), options.trace);
   }
   printResults(results);
   if (!options.outputArrays.empty())

@@ -24,8 +24,6 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace nested {
 #define GEN_PASS_DEF_EMITKERNELABI
@@ -41,36 +39,6 @@ enum FrameField { kMemRefs, kDims, kScalars };
 
 /// What the runtime promises for scratch memory.
 constexpr unsigned kScratchAlignment = 64;
-
-/// Whether the memory behind `buffer` is provably not written through it.
-bool isOnlyRead(Value buffer) {
-  for (Operation *user : buffer.getUsers()) {
-    if (isa<memref::ExtractAlignedPointerAsIndexOp>(user))
-      return false;
-    if (isa<ViewLikeOpInterface>(user)) {
-      for (Value view : user->getResults())
-        if (isa<BaseMemRefType>(view.getType()) && !isOnlyRead(view))
-          return false;
-      continue;
-    }
-    if (isa<memref::PrefetchOp>(user))
-      continue;
-    auto effects = dyn_cast<MemoryEffectOpInterface>(user);
-    // Without results, so that the buffer does not live on under another name.
-    bool escapes = llvm::any_of(user->getResultTypes(), [](Type type) {
-      return isa<BaseMemRefType>(type);
-    });
-    if (!effects || escapes)
-      return false;
-    SmallVector<MemoryEffects::EffectInstance> list;
-    effects.getEffects(list);
-    for (const MemoryEffects::EffectInstance &effect : list)
-      if (!isa<MemoryEffects::Read>(effect.getEffect()) &&
-          (!effect.getValue() || effect.getValue() == buffer))
-        return false;
-  }
-  return true;
-}
 
 class KernelWrapper {
 public:
@@ -163,7 +131,7 @@ void KernelWrapper::rewriteBody() {
     SmallVector<NamedAttribute> attrs;
     if (!kernel.getArgAttr(next, nested::kMayAliasAttr))
       attrs.push_back(noalias);
-    if (isOnlyRead(old))
+    if (nested::isOnlyRead(old))
       attrs.push_back(readonly);
     Value data = addArgument(pointer, attrs);
     Value size = addArgument(i64);

@@ -9,6 +9,8 @@
 
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 
@@ -29,6 +31,35 @@ LogicalResult nested::checkKernelMemRef(func::FuncOp kernel, unsigned number,
          << number << " has type " << type
          << ", but only the leading dimension of a kernel's memref may be "
             "dynamic, and its layout must be the identity";
+}
+
+bool nested::isOnlyRead(Value buffer) {
+  for (Operation *user : buffer.getUsers()) {
+    if (isa<memref::ExtractAlignedPointerAsIndexOp>(user))
+      return false;
+    if (isa<ViewLikeOpInterface>(user)) {
+      for (Value view : user->getResults())
+        if (isa<BaseMemRefType>(view.getType()) && !isOnlyRead(view))
+          return false;
+      continue;
+    }
+    if (isa<memref::PrefetchOp>(user))
+      continue;
+    auto effects = dyn_cast<MemoryEffectOpInterface>(user);
+    // Without results, so that the buffer does not live on under another name.
+    bool escapes = llvm::any_of(user->getResultTypes(), [](Type type) {
+      return isa<BaseMemRefType>(type);
+    });
+    if (!effects || escapes)
+      return false;
+    SmallVector<MemoryEffects::EffectInstance> list;
+    effects.getEffects(list);
+    for (const MemoryEffects::EffectInstance &effect : list)
+      if (!isa<MemoryEffects::Read>(effect.getEffect()) &&
+          (!effect.getValue() || effect.getValue() == buffer))
+        return false;
+  }
+  return true;
 }
 
 Value nested::buildKernelMemRef(OpBuilder &b, Location loc,

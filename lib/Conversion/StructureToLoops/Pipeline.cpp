@@ -59,6 +59,7 @@ void nested::buildStructureToLoops(OpPassManager &pm,
     function.addPass(createLoopInvariantCodeMotionPass());
     function.addPass(createVerifyLoops());
   }
+  pm.addPass(createMarkPrepared());
 }
 
 void nested::registerTilePipeline() {

@@ -14,6 +14,7 @@
 #include "Schedule.h"
 
 #include "nested/Conversion/LoopsToLLVM/Passes.h"
+#include "nested/Conversion/StructureToLoops/Passes.h"
 #include "nested/Dialect/Ragged/IR/RaggedBatch.h"
 
 #include "mlir/IR/SymbolTable.h"
@@ -215,6 +216,8 @@ FailureOr<json::Object> ScheduleExporter::exportLaunch(LaunchOp op) {
       {"bytes_per_row", static_cast<int64_t>(op.getBytesPerRow())}};
   if (op.getPerSample())
     step["per_sample"] = true;
+  if (op->hasAttr(kPrepareAttr))
+    step["prepare"] = true;
   if (auto bytes = kernel->getAttrOfType<IntegerAttr>(kScratchBytesAttr))
     step["scratch_bytes"] = bytes.getInt();
   if (ArrayAttr errors = op.getErrorsAttr()) {

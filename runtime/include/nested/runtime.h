@@ -242,8 +242,10 @@ typedef struct nested_value_info {
 } nested_value_info;
 
 enum {
-  NESTED_VALUE_MUTABLE = 1u,  /* argument: updated in place by the run */
-  NESTED_VALUE_FROM_DATA = 2u /* result: its lengths depend on data */
+  NESTED_VALUE_MUTABLE = 1u,   /* argument: updated in place by the run */
+  NESTED_VALUE_FROM_DATA = 2u, /* result: its lengths depend on data */
+  NESTED_VALUE_PREPARED = 4u   /* argument: nested_prepare reads it, and a
+                                  prepared block may stand for it */
 };
 
 /* A symbol of a signature: one length per instance of `path`. Pointers are
@@ -280,6 +282,11 @@ NESTED_API nested_status
 nested_entry_symbol(const nested_entry_t *entry, int64_t index,
                     nested_symbol_info *info) NESTED_NOEXCEPT;
 
+/* Bytes of the block that nested_prepare fills for this entry; 0 when nothing
+   of it can be prepared. */
+NESTED_API int64_t nested_entry_prepared_bytes(const nested_entry_t *entry)
+    NESTED_NOEXCEPT;
+
 /*===----------------------------------------------------------------------===*/
 /* Arguments                                                                  */
 /*===----------------------------------------------------------------------===*/
@@ -296,7 +303,10 @@ enum {
   /* The program may update the memory in place; required where
      NESTED_VALUE_MUTABLE is set. */
   NESTED_MUTABLE = 4u,
-  /* The data is in the form that a preparation step made of it. */
+  /* `data` is the block that nested_prepare made of this argument and of all
+     others with NESTED_VALUE_PREPARED: each of them has the flag and the block,
+     or none has. `row_capacity` is the bytes of the block; strides are ignored.
+   */
   NESTED_PREPARED = 8u
 };
 
@@ -337,7 +347,7 @@ typedef struct nested_argument {
      may share rows (they are read only), unless the argument is mutable. */
   const int64_t *base;
   /* Rows that exist at `data`; no row at or behind it is touched. Ignored for
-     dense arguments, whose shape says it. */
+     dense arguments, whose shape says it, unless they are prepared. */
   int64_t row_capacity;
   int32_t device_type; /* nested_device_type */
   int32_t device_id;
@@ -467,7 +477,9 @@ typedef struct nested_plan_info {
   int64_t table_bytes;   /* lengths and offsets, inside the plan */
   double flops;          /* of all steps */
   double bytes_moved;    /* between kernels and memory */
-  uint64_t reserved[4];
+  /* As nested_entry_prepared_bytes; no part of peak_bytes. */
+  int64_t prepared_bytes;
+  uint64_t reserved[3];
 } nested_plan_info;
 
 /* One result of a planned call. Pointers are borrowed from the plan. */
@@ -512,7 +524,8 @@ typedef struct nested_step_info {
   const char *kernel; /* of a launch, else "" */
   int64_t rows;
   int64_t units;  /* what the kernel counts in */
-  int64_t grains; /* pieces that threads take */
+  int64_t grains; /* pieces that threads take; 0: left out, because it was
+                     prepared or has no units */
   double flops;
   double bytes;
   uint64_t reserved[4];
@@ -530,6 +543,31 @@ nested_plan_get_result(const nested_plan_t *plan, int64_t index,
 NESTED_API nested_status
 nested_plan_get_step(const nested_plan_t *plan, int64_t index,
                      nested_step_info *info) NESTED_NOEXCEPT;
+
+/*===----------------------------------------------------------------------===*/
+/* Preparing                                                                  */
+/*===----------------------------------------------------------------------===*/
+
+/* Does once what calls of the entry would each do with shared arguments alone
+   (weights: packing, converting, products of them). Reads the arguments with
+   NESTED_VALUE_PREPARED and writes all that calls need of them to `prepared`:
+   `bytes` bytes of the caller at a multiple of 64, at least
+   nested_entry_prepared_bytes. Plans and runs then take the block in place of
+   these arguments (NESTED_PREPARED). It is the caller's, is only read by runs,
+   and stands for the arguments as they were: they may be changed or freed
+   without effect on it. It holds no pointers and may be moved, written to a
+   file and read by another process; it belongs to this entry of this artifact,
+   and runs refuse any other. `args` has a record for each argument of the
+   entry; of those without NESTED_VALUE_PREPARED only struct_size is read.
+   `options` (may be null) are those of a plan. Where nothing can be prepared,
+   nothing is done and `prepared` may be null. On an error the block is
+   unusable, and runs refuse it. */
+NESTED_API nested_status nested_prepare(const nested_entry_t *entry,
+                                        const nested_argument *args,
+                                        int64_t num_args,
+                                        const nested_options *options,
+                                        void *prepared,
+                                        int64_t bytes) NESTED_NOEXCEPT;
 
 /*===----------------------------------------------------------------------===*/
 /* Runs                                                                       */

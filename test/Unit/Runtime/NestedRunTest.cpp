@@ -125,6 +125,20 @@ TEST_F(Tool, Traces) {
   expect(3, "block.so --lengths N=5 --trace no/t.json", "cannot open");
 }
 
+TEST_F(Tool, Prepares) {
+  write("scale.so", makeArtifact(scaleShared));
+  expect(0, "scale.so --lengths N=3,0,2 --plan", "can prepare 192 bytes");
+  expect(0, "scale.so --lengths N=3,0,2 --plan --prepare", "temps   0 bytes");
+  expect(0, "scale.so --lengths N=3,0,2 --output a.npz", "time:");
+  expect(0, "scale.so --lengths N=3,0,2 --output b.npz --prepare --profile",
+         "prepare: 192 bytes");
+  EXPECT_EQ(nested::run::readNpz(folder + "/a.npz")["0"].bytes,
+            nested::run::readNpz(folder + "/b.npz")["0"].bytes);
+  expect(0, "block.so --lengths N=3 --prepare", "prepare: 0 bytes");
+  expect(2, "scale.so --lengths N=3 --prepare --device reference",
+         "the interpreter");
+}
+
 TEST_F(Tool, RunsOnArrays) {
   NpzFile arrays;
   arrays["x"] = floats({3, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});

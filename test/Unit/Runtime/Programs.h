@@ -74,6 +74,48 @@ inline const char *sameLengths = R"json({
           {"name": "y", "kind": "ragged", "dtype": "f64", "extents": ["N + 1", "N"], "path": ["B"], "where": "same.py:9"}],
  "results": []})json";
 
+/// x [N, 4] * (w * v * w) + w: two launches of shared arguments alone, one of
+/// whose results the rows need.
+inline const char *scaleShared = R"json({
+ "name": "scale",
+ "symbols": [{"name": "N", "path": ["B"], "arg": 0, "dim": 0}],
+ "args": [{"name": "x", "kind": "ragged", "dtype": "f32", "extents": ["N", "4"], "path": ["B"]},
+          {"name": "w", "kind": "dense", "dtype": "f32", "shape": [4]},
+          {"name": "v", "kind": "dense", "dtype": "f32", "shape": [4]}],
+ "results": [{"name": "0", "kind": "ragged", "dtype": "f32", "extents": ["N", "4"], "path": ["B"]}],
+ "tables": [{"kind": "base", "arg": 0},
+            {"kind": "offsets", "extent": "N", "path": ["B"]},
+            {"kind": "offsets", "extent": "4", "path": []}],
+ "buffers": [{"kind": "arg", "index": 0}, {"kind": "arg", "index": 1}, {"kind": "arg", "index": 2},
+             {"kind": "temp", "rows": {"const": 4}, "row_bytes": 4, "first": 0, "last": 1},
+             {"kind": "temp", "rows": {"const": 1}, "row_bytes": 16, "first": 1, "last": 2},
+             {"kind": "result", "index": 0}],
+ "steps": [{"op": "launch", "kernel": "multiply", "prepare": true, "memrefs": [{"buffer": 1}, {"buffer": 2}, {"buffer": 3}],
+            "units": {"kind": "groups", "unit_table": 2, "row_table": 2}},
+           {"op": "launch", "kernel": "multiply", "prepare": true, "memrefs": [{"buffer": 3}, {"buffer": 1}, {"buffer": 4}],
+            "units": {"kind": "groups", "unit_table": 2, "row_table": 2}},
+           {"op": "launch", "kernel": "scale_rows",
+            "memrefs": [{"buffer": 0}, {"buffer": 4}, {"buffer": 1}, {"buffer": 5}],
+            "units": {"kind": "groups", "unit_table": 1, "row_table": 1}, "flops_per_row": 8}]})json";
+
+/// x [N] * table [3] at index [4], at 0: indices are checked once.
+inline const char *gatherShared = R"json({
+ "name": "pick",
+ "symbols": [{"name": "N", "path": ["B"], "arg": 0, "dim": 0}],
+ "args": [{"name": "x", "kind": "ragged", "dtype": "f32", "extents": ["N"], "path": ["B"]},
+          {"name": "table", "kind": "dense", "dtype": "f32", "shape": [3]},
+          {"name": "index", "kind": "dense", "dtype": "i64", "shape": [4]}],
+ "results": [{"name": "0", "kind": "ragged", "dtype": "f32", "extents": ["N"], "path": ["B"]}],
+ "tables": [{"kind": "offsets", "extent": "N", "path": ["B"]}, {"kind": "offsets", "extent": "4", "path": []}],
+ "buffers": [{"kind": "arg", "index": 0}, {"kind": "arg", "index": 1}, {"kind": "arg", "index": 2}, {"kind": "result", "index": 0},
+             {"kind": "temp", "rows": {"const": 4}, "row_bytes": 4, "first": 0, "last": 1}],
+ "steps": [{"op": "launch", "kernel": "gather", "prepare": true,
+            "memrefs": [{"buffer": 1}, {"buffer": 2}, {"buffer": 4}, {"error": 0}], "scalars": [{"total": 1}],
+            "units": {"kind": "chunks", "row_table": 1, "rows": 4},
+            "errors": ["index {value} is out of range"]},
+           {"op": "launch", "kernel": "multiply", "memrefs": [{"buffer": 0}, {"buffer": 4}, {"buffer": 3}],
+            "units": {"kind": "groups", "row_table": 0}}]})json";
+
 /// The rows of x [N] that keep [N] selects: K from data.
 inline const char *selectRows = R"json({
  "name": "select",

@@ -33,6 +33,9 @@ int main(void) {
     return 2;
   if (nested_runtime_version() != NESTED_VERSION)
     return 3;
+  if (nested_prepare(NULL, &arg, 1, NULL, NULL, 0) != NESTED_INVALID_ARGUMENT ||
+      !strstr(nested_last_error(), "entry is null"))
+    return 4;
   nested_close(NULL);
   nested_plan_release(NULL);
   nested_pool_destroy(NULL);

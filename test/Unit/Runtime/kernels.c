@@ -72,6 +72,26 @@ KERNEL copy_rows(const nested_frame *f, int64_t begin, int64_t end,
   memcpy(to + begin * 4, from + begin * 4, (size_t)(end - begin) * 16);
 }
 
+/* Groups, one unit per number: a * b. */
+KERNEL multiply(const nested_frame *f, int64_t begin, int64_t end,
+                void *scratch) {
+  const float *a = f->memrefs[0], *b = f->memrefs[1];
+  float *out = f->memrefs[2];
+  (void)scratch;
+  for (int64_t u = begin; u < end; ++u)
+    out[u] = a[u] * b[u];
+}
+
+/* Groups, one unit per row. x [N, 4] * a [4] + b [4] -> [N, 4]. */
+KERNEL scale_rows(const nested_frame *f, int64_t begin, int64_t end,
+                  void *scratch) {
+  const float *x = f->memrefs[0], *a = f->memrefs[1], *b = f->memrefs[2];
+  float *out = f->memrefs[3];
+  (void)scratch;
+  for (int64_t i = begin * 4; i < end * 4; ++i)
+    out[i] = x[i] * a[i % 4] + b[i % 4];
+}
+
 /* Chunks of 8 rows: x [N, 2] + y [M, 2] -> [N, 2], packed; scalars: rows. */
 KERNEL add_rows(const nested_frame *f, int64_t begin, int64_t end,
                 void *scratch) {

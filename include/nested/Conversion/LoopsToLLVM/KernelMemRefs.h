@@ -29,6 +29,9 @@ bool isKernelMemRef(mlir::MemRefType type);
 mlir::LogicalResult checkKernelMemRef(mlir::func::FuncOp kernel,
                                       unsigned number, mlir::MemRefType type);
 
+/// Whether the memory behind `buffer` is provably not written through it.
+bool isOnlyRead(mlir::Value buffer);
+
 /// The memref of a pointer and a leading size (i64): a descriptor in which all
 /// else is constant.
 mlir::Value buildKernelMemRef(mlir::OpBuilder &b, mlir::Location loc,

@@ -28,6 +28,9 @@ inline constexpr llvm::StringLiteral kConsecutiveAttr = "ragged.consecutive";
 /// tile has then does not depend on where a call begins.
 inline constexpr llvm::StringLiteral kWholeTilesAttr = "ragged.whole_tiles";
 
+/// On a `ragged.launch` that depends on dense arguments alone.
+inline constexpr llvm::StringLiteral kPrepareAttr = "ragged.prepare";
+
 /// What the lowering of tile programs needs to know about the machine.
 struct TileOptions : mlir::PassPipelineOptions<TileOptions> {
   Option<int64_t> vectorBits{*this, "vector-bits",

@@ -234,4 +234,19 @@ def VerifyLoops : Pass<"verify-loops", "::mlir::func::FuncOp"> {
   }];
 }
 
+def MarkPrepared : Pass<"mark-prepared", "::mlir::ModuleOp"> {
+  let summary = "Mark launches that need dense arguments alone";
+  let description = [{
+    A launch gets the attribute `ragged.prepare` when it depends on dense arguments that nothing writes, on no length and on no sample:
+    it packs or converts weights, or multiplies them with each other. The runtime can run it once, ahead of calls
+    (`nested_prepare`), and leave it out of them.
+
+    Requires: kernels as functions on memrefs, so that it is known what they write.
+
+    Guarantees: temporaries of launches that are marked are written by such launches alone, before any other step
+    reads them. Every marked launch depends on an argument.
+  }];
+  let dependentDialects = ["::nested::ragged::RaggedDialect"];
+}
+
 #endif // NESTED_STRUCTURETOLOOPS_PASSES

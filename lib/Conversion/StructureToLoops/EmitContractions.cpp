@@ -93,7 +93,15 @@ TileEmitter::cutColumns(int64_t columns, int64_t width, int64_t lanes) {
   return panels;
 }
 
-/// Rows that are far apart fall into few sets of the cache and on many pages.
+/// Operands of more bytes are packed into panels. Rows that are far apart fall
+/// into few sets of the cache and on many pages; where a panel takes one line
+/// of a row, already in a cache of the first level that would hold it.
+static int64_t getLargestUnpacked(int64_t packBytes, int64_t panelRowBytes) {
+  constexpr int64_t lineBytes = 64, firstLevelBytes = 32768;
+  return panelRowBytes > lineBytes ? packBytes
+                                   : std::min(packBytes, firstLevelBytes);
+}
+
 Value TileEmitter::packedOperand(linalg::GenericOp op, const Panels &panels) {
   RowContraction shape = *matchRowContraction(op);
   OpOperand &operand = op->getOpOperand(shape.sharedOperand);
@@ -104,8 +112,11 @@ Value TileEmitter::packedOperand(linalg::GenericOp op, const Panels &panels) {
   bool transposed = !shape.columnIsInnermost;
   int64_t columns = type.getDimSize(transposed ? 0 : 1);
   int64_t depth = type.getDimSize(transposed ? 1 : 0);
-  int64_t bytes = columns * depth * llvm::divideCeil(bitsOf(type), 8);
-  if (!transposed && (bytes <= options.packBytes || columns == panels.width))
+  int64_t elementBytes = llvm::divideCeil(bitsOf(type), 8);
+  int64_t mostBytes =
+      getLargestUnpacked(options.packBytes, panels.width * elementBytes);
+  if (!transposed &&
+      (columns * depth * elementBytes <= mostBytes || columns == panels.width))
     return nullptr;
   Value &result = packed[{operand.get().getAsOpaquePointer(), transposed,
                           panels.begin, panels.width}];

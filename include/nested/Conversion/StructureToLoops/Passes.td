@@ -45,7 +45,8 @@ def TileBody : Pass<"tile-body", "::mlir::func::FuncOp"> {
     Option<"blockColumns", "np", "int64_t", "0",
            "Columns of a register block, over all contractions of a group (0: by vector-bits)">,
     Option<"packBytes", "pack-bytes", "int64_t", "262144",
-           "Copy shared operands of more bytes into panels">
+           "Copy shared operands of more bytes into panels; of more than 32 kB where the columns of a "
+           "register block are no more than a line of the cache">
   ];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",

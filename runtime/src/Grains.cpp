@@ -51,6 +51,17 @@ int64_t Grains::unitsBefore(int64_t i) const {
   return unitOffsets ? unitOffsets[i] : i;
 }
 
+/// Operations that a row takes as long as.
+double Grains::rowCost() const {
+  return std::max(step.flopsPerRow + 4 * step.bytesPerRow, 16.0);
+}
+
+bool Grains::isSmall() const {
+  // At 10^11 operations a second, of which finding a row takes some hundreds:
+  // 60 microseconds.
+  return static_cast<double>(numRows) * (rowCost() + 300) < 6e6;
+}
+
 int64_t Grains::count(int64_t threads) const {
   if (numUnits <= 1 || threads <= 1)
     return std::min<int64_t>(numUnits, 1);
@@ -58,9 +69,8 @@ int64_t Grains::count(int64_t threads) const {
   // call (with packed weights, say), which should be little beside its work.
   double worthwhile =
       std::max(5e5, 128.0 * static_cast<double>(step.scratchBytes));
-  double rowCost = std::max(step.flopsPerRow + 4 * step.bytesPerRow, 16.0);
   double grainRows =
-      std::max(static_cast<double>(step.tileRows), worthwhile / rowCost);
+      std::max(static_cast<double>(step.tileRows), worthwhile / rowCost());
   double weight = static_cast<double>(numRows) + static_cast<double>(numUnits);
   double count =
       std::min({weight / grainRows, 8.0 * static_cast<double>(threads),

@@ -28,11 +28,15 @@ public:
   /// large enough to pay for being handed out.
   int64_t count(int64_t threads) const;
 
+  /// Whether one thread needs no longer for them than to wake another one.
+  bool isSmall() const;
+
   /// The first unit of grain `grain` of `count`; boundary(count, count) is
   /// behind the last.
   int64_t boundary(int64_t grain, int64_t count) const;
 
 private:
+  double rowCost() const;
   int64_t unitsBefore(int64_t instance) const;
 
   const Step &step;

@@ -96,6 +96,7 @@ static bool spinUntil(const Ready &ready, Clock::duration limit) {
 struct Pool::State {
   /// Held by the thread whose job the pool works on.
   std::mutex owner;
+  std::chrono::steady_clock::time_point idleSince{}; // The owner's.
 
   /// Guards what follows, but the atomics.
   std::mutex mutex;
@@ -201,7 +202,7 @@ void Pool::stopHelpers() {
     helper.join();
 }
 
-void Pool::run(int64_t pieces, Body body, void *data) {
+void Pool::run(int64_t pieces, Body body, void *data, bool isSmall) {
   std::unique_lock<std::mutex> owner;
   if (state && pieces > 1 && !state->inOtherProcess())
     owner = std::unique_lock<std::mutex>(state->owner, std::try_to_lock);
@@ -212,6 +213,9 @@ void Pool::run(int64_t pieces, Body body, void *data) {
   }
   State &s = *state;
   int64_t wanted = std::min(numThreads, pieces) - 1;
+  // Helpers that are looking for jobs see this one without being woken. Where
+  // they sleep, a small job wakes them for those that are likely to follow.
+  bool wakes = !isSmall || Clock::now() - s.idleSince < patiently;
   {
     std::lock_guard<std::mutex> lock(s.mutex);
     s.body = body;
@@ -223,9 +227,9 @@ void Pool::run(int64_t pieces, Body body, void *data) {
     s.open = true;
     s.job.fetch_add(1, std::memory_order_release);
   }
-  if (wanted == numThreads - 1)
+  if (wakes && wanted == numThreads - 1)
     s.wake.notify_all();
-  else
+  else if (wakes)
     for (int64_t i = 0; i < wanted; ++i)
       s.wake.notify_one();
   s.work(0);
@@ -233,11 +237,12 @@ void Pool::run(int64_t pieces, Body body, void *data) {
     std::lock_guard<std::mutex> lock(s.mutex);
     s.open = false;
   }
-  if (spinUntil([&] { return s.active.load(std::memory_order_acquire) == 0; },
-                patiently))
-    return;
-  std::unique_lock<std::mutex> lock(s.mutex);
-  s.done.wait(lock, [&] { return s.active == 0; });
+  if (!spinUntil([&] { return s.active.load(std::memory_order_acquire) == 0; },
+                 patiently)) {
+    std::unique_lock<std::mutex> lock(s.mutex);
+    s.done.wait(lock, [&] { return s.active == 0; });
+  }
+  s.idleSince = Clock::now();
 }
 
 //===----------------------------------------------------------------------===//

@@ -18,7 +18,8 @@ namespace nested::rt {
 /// job helpers look for the next one before they sleep: for some microseconds,
 /// because the next kernel usually follows at once, and for up to two
 /// milliseconds while job follows job, most of that time only on processors
-/// that no other thread wants.
+/// that no other thread wants. Small jobs don't wake them, unless job follows
+/// job.
 class Pool {
 public:
   explicit Pool(int64_t threads);
@@ -31,11 +32,12 @@ public:
   using Body = void (*)(void *data, int64_t piece, int64_t worker);
 
   /// Calls body for the pieces [0, pieces), each once, and returns when all
-  /// have returned. `worker` is below min(threads, pieces), and no two calls
+  /// have returned. `isSmall`: on one thread it takes about as long as waking
+  /// another. `worker` is below min(threads, pieces), and no two calls
   /// have the same one at the same time. The body must not throw. While the
   /// pool is at work for another thread, or in a child process after fork,
   /// where helpers do not exist, the caller does all pieces itself.
-  void run(int64_t pieces, Body body, void *data);
+  void run(int64_t pieces, Body body, void *data, bool isSmall = false);
 
 private:
   struct State;

@@ -362,7 +362,7 @@ void Run::launch(const Step &step, const Grains &grains) {
                 step.numErrorRecords ? int64_t(sizeof(nested_frame)) : 0,
                 at<char>(layout.scratch),
                 layout.scratchStride};
-  plan.pool->run(count, runGrain, &job);
+  plan.pool->run(count, runGrain, &job, grains.isSmall());
   if (step.numErrorRecords)
     reportErrors(step, workers);
 }

@@ -14,7 +14,9 @@
 #include "gtest/gtest.h"
 
 #include <atomic>
+#include <chrono>
 #include <numeric>
+#include <thread>
 
 using namespace nested::rt;
 
@@ -221,6 +223,46 @@ TEST(Pool, ManyJobs) {
   EXPECT_EQ(3000 * 6, sum);
 }
 
+/// Runs 50 pieces; whether a helper took one.
+bool helps(Pool &pool, bool isSmall) {
+  struct Job {
+    std::vector<std::atomic<int>> counts = std::vector<std::atomic<int>>(50);
+    std::atomic<bool> helped{false};
+  } job;
+  pool.run(
+      50,
+      [](void *data, int64_t piece, int64_t worker) {
+        Job &job = *static_cast<Job *>(data);
+        ++job.counts[piece];
+        if (worker > 0)
+          job.helped = true;
+      },
+      &job, isSmall);
+  for (const std::atomic<int> &count : job.counts)
+    EXPECT_EQ(1, count);
+  return job.helped;
+}
+
+TEST(Pool, SmallJobsWakeNobody) {
+  // A busy machine may let a helper look for jobs late.
+  Pool pool(2);
+  bool alone = false;
+  for (int i = 0; i < 50 && !alone; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    alone = !helps(pool, /*isSmall=*/true);
+  }
+  EXPECT_TRUE(alone);
+}
+
+TEST(Pool, SmallJobsThatFollowEachOtherGetHelp) {
+  Pool pool(2);
+  bool helped = false;
+  auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!helped && std::chrono::steady_clock::now() < end)
+    helped = helps(pool, /*isSmall=*/true);
+  EXPECT_TRUE(helped);
+}
+
 /// Grains for given rows and units per instance.
 struct Cut {
   std::vector<int64_t> rowOffsets{0}, unitOffsets{0};
@@ -248,6 +290,12 @@ struct Cut {
     step.flopsPerRow = 1e6; // Worth a grain of its own.
   }
 };
+
+TEST(Grains, WorthWaking) {
+  Cut few({2, 3}, {2, 3}), many({2, 4}, {2, 4});
+  EXPECT_TRUE(Grains(few.step, few.structure).isSmall());
+  EXPECT_FALSE(Grains(many.step, many.structure).isSmall());
+}
 
 TEST(Grains, CoverAllUnitsInOrder) {
   for (const auto &lengths : std::vector<std::vector<int64_t>>{

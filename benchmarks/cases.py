@@ -25,8 +25,9 @@ def row_maps(run):
     run.report.section(
         "Row maps with a contraction",
         "`x @ w`, f32, in 16 samples; share of multiply-adds in registers. 512 rows and their "
-        "results stay in the cache of a core, 4096 do not everywhere.",
-        ["K x M", "rows", *_per_thread(run, ("GFLOP/s", "share"))],
+        "results stay in the cache of a core, 4096 do not everywhere. Prepared: weights are packed "
+        "before, not in each call.",
+        ["K x M", "rows", *_per_thread(run, ("GFLOP/s", "share", "share, prepared"))],
     )
     for depth, columns in ROW_MAPS:
         w = programs.aligned(np.random.default_rng(1).standard_normal((depth, columns)))
@@ -34,9 +35,17 @@ def row_maps(run):
             x = programs.batch([rows // 16] * 16, depth)
             cells, flops = [f"{depth} x {columns}", str(rows)], 2 * rows * depth * columns
             for threads in run.threads:
-                call = Call(programs.matmul, x, w, threads=threads)
-                median, share, _ = run.compare(call, flops, run.fma(threads))
-                cells += [(flops / median * 1e-9, GIGA), (share, PERCENT)]
+                calls = {
+                    prepare: (Call(programs.matmul, x, w, threads=threads, prepare=prepare), flops)
+                    for prepare in (False, True)
+                }
+                spent = measure.interleaved(calls, run.fma(threads), run.seconds, best=run.best)
+                median, share, _ = spent[False]
+                cells += [
+                    (flops / median * 1e-9, GIGA),
+                    (share, PERCENT),
+                    (spent[True][1], PERCENT),
+                ]
             run.report.row(*cells)
 
 

@@ -19,11 +19,8 @@ void EntryParser::parse() {
   parseSymbols();
   checkBindings();
   parseValues("results", entry.results, /*results=*/true);
-  if (node.has("checks")) {
-    Node checks = node.at("checks");
-    for (size_t i = 0; i < checks.size(); ++i)
-      entry.checks.push_back(parseCheck(checks.at(i)));
-  }
+  node.forEach("checks",
+               [&](const Node &n) { entry.checks.push_back(parseCheck(n)); });
   parseTables();
   parseResultRows();
   parseBuffers();
@@ -42,19 +39,12 @@ int EntryParser::findSymbol(std::string_view name) const {
 }
 
 void EntryParser::parseSymbolNames() {
-  if (!node.has("symbols"))
-    return;
-  Node symbols = node.at("symbols");
-  for (size_t i = 0; i < symbols.size(); ++i) {
-    Node n = symbols.at(i);
+  node.forEach("symbols", [&](const Node &n) {
     Symbol symbol;
     symbol.name = n.at("name").asString();
     if (symbol.name.empty() || findSymbol(symbol.name) >= 0)
       n.error("symbol '" + symbol.name + "' is declared twice");
-    Node path = n.at("path");
-    std::vector<std::string> names;
-    for (size_t k = 0; k < path.size(); ++k)
-      names.push_back(path.at(k).asString());
+    std::vector<std::string> names = n.at("path").asStrings();
     if (n.has("arg")) {
       symbol.arg = static_cast<int>(n.at("arg").asInteger(0, INT32_MAX));
       bool component = n.has("component");
@@ -68,15 +58,12 @@ void EntryParser::parseSymbolNames() {
     }
     entry.symbols.push_back(std::move(symbol));
     symbolPaths.push_back(std::move(names));
-  }
+  });
   entry.numDeclaredSymbols = entry.symbols.size();
 }
 
 int EntryParser::internPath(const Node &n) {
-  std::vector<std::string> names;
-  for (size_t i = 0; i < n.size(); ++i)
-    names.push_back(n.at(i).asString());
-  return internPath(n, names);
+  return internPath(n, n.asStrings());
 }
 
 int EntryParser::internPath(const Node &n,
@@ -215,8 +202,8 @@ Extent EntryParser::parseExtentAt(const Node &n, int path) {
 
 std::vector<Extent> EntryParser::parseExtents(const Node &n, int path) {
   std::vector<Extent> extents;
-  for (size_t i = 0; i < n.size(); ++i)
-    extents.push_back(parseExtentAt(n.at(i), path));
+  n.forEach(
+      [&](const Node &each) { extents.push_back(parseExtentAt(each, path)); });
   if (extents.size() > 16)
     n.error("more than 16 extents");
   return extents;
@@ -252,15 +239,13 @@ Check EntryParser::parseCheck(const Node &n) {
 
 void EntryParser::parseValues(const char *key, std::vector<Value> &values,
                               bool results) {
-  Node list = node.at(key);
-  for (size_t i = 0; i < list.size(); ++i) {
-    Node n = list.at(i);
+  node.at(key).forEach([&](const Node &n) {
     Value &value = values.emplace_back();
     parseValue(n, value, results);
-    for (size_t j = 0; j < i; ++j)
-      if (values[j].name == value.name)
+    for (const Value &other : values)
+      if (&other != &value && other.name == value.name)
         n.error("a second '" + value.name + "'");
-  }
+  });
 }
 
 void EntryParser::parseValue(const Node &n, Value &value, bool result) {
@@ -282,12 +267,9 @@ void EntryParser::parseValue(const Node &n, Value &value, bool result) {
   value.isMutable = n.boolOr("mutable", false);
   if (value.isMutable && result)
     n.error("a result cannot be mutable");
-  if (n.has("in_place_of")) {
-    Node list = n.at("in_place_of");
-    for (size_t i = 0; i < list.size(); ++i)
-      value.inPlaceOf.push_back(static_cast<int>(list.at(i).asInteger(
-          0, static_cast<int64_t>(entry.args.size()) - 1)));
-  }
+  n.forEach("in_place_of", [&](const Node &arg) {
+    value.inPlaceOf.push_back(arg.asIndex(entry.args.size()));
+  });
   finishRows(n, value);
 }
 
@@ -349,13 +331,13 @@ void EntryParser::parseOrder(const Node &n, Value &value) {
   if (order.size() != value.extents.size())
     order.error("must name every dim once");
   std::vector<bool> seen(value.extents.size());
-  for (size_t i = 0; i < order.size(); ++i) {
-    int64_t dim = order.at(i).asInteger(0, value.rank() - 1);
+  order.forEach([&](const Node &each) {
+    int dim = each.asIndex(seen.size());
     if (seen[dim])
       order.error("must name every dim once");
     seen[dim] = true;
-    value.order.push_back(static_cast<int32_t>(dim));
-  }
+    value.order.push_back(dim);
+  });
 }
 
 void EntryParser::finishRows(const Node &n, Value &value) {

@@ -16,8 +16,7 @@ using namespace nested::rt;
 //===----------------------------------------------------------------------===//
 
 int EntryParser::parseTable(const Node &n, bool offsets) {
-  int64_t last = static_cast<int64_t>(entry.tables.size()) - 1;
-  auto index = static_cast<int>(n.asInteger(0, last));
+  int index = n.asIndex(entry.tables.size());
   if (offsets && entry.tables[index].kind != Table::Kind::Offsets)
     n.error("table " + std::to_string(index) + " is not an offsets table");
   return index;
@@ -46,11 +45,7 @@ Rows EntryParser::parseRows(const Node &n) {
 }
 
 void EntryParser::parseTables() {
-  if (!node.has("tables"))
-    return;
-  Node list = node.at("tables");
-  for (size_t i = 0; i < list.size(); ++i) {
-    Node n = list.at(i);
+  node.forEach("tables", [&](const Node &n) {
     Table table;
     Node kindNode = n.at("kind");
     const std::string &kind = kindNode.asString();
@@ -64,8 +59,7 @@ void EntryParser::parseTables() {
     } else if (kind == "base") {
       table.kind = Table::Kind::Base;
       Node arg = n.at("arg");
-      table.arg = static_cast<int>(
-          arg.asInteger(0, static_cast<int64_t>(entry.args.size()) - 1));
+      table.arg = arg.asIndex(entry.args.size());
       if (!entry.args[table.arg].isRagged())
         arg.error("a dense argument has no base table");
       table.path = entry.args[table.arg].path;
@@ -79,30 +73,24 @@ void EntryParser::parseTables() {
       table.kind = Table::Kind::RowSplits;
       table.path = internPath(n.at("path"));
       table.extents = parseExtents(n.at("extents"), table.path);
-      int64_t last = static_cast<int64_t>(table.extents.size()) - 1;
-      int64_t level = n.at("level").asInteger(0, last);
+      int level = n.at("level").asIndex(table.extents.size());
       table.extents.resize(static_cast<size_t>(level) + 1);
     } else {
       kindNode.error("unknown kind '" + kind + "'");
     }
     entry.tables.push_back(std::move(table));
-  }
+  });
 }
 
 void EntryParser::parseBuffers() {
-  if (!node.has("buffers"))
-    return;
-  Node list = node.at("buffers");
-  for (size_t i = 0; i < list.size(); ++i) {
-    Node n = list.at(i);
+  node.forEach("buffers", [&](const Node &n) {
     Buffer buffer;
     Node kindNode = n.at("kind");
     const std::string &kind = kindNode.asString();
     if (kind == "arg" || kind == "result") {
       const auto &values = kind == "arg" ? entry.args : entry.results;
       buffer.kind = kind == "arg" ? Buffer::Kind::Arg : Buffer::Kind::Result;
-      buffer.index = static_cast<int>(
-          n.at("index").asInteger(0, static_cast<int64_t>(values.size()) - 1));
+      buffer.index = n.at("index").asIndex(values.size());
       buffer.rowBytes = values[buffer.index].rowBytes;
       buffer.elementBytes = values[buffer.index].elementBytes;
     } else if (kind == "temp") {
@@ -113,23 +101,19 @@ void EntryParser::parseBuffers() {
       buffer.last =
           static_cast<int>(n.at("last").asInteger(buffer.first, INT32_MAX));
     } else if (kind == "alias") {
-      Node of = n.at("of");
-      int64_t other = of.asInteger(0, static_cast<int64_t>(i) - 1);
-      buffer = entry.buffer(static_cast<int>(other));
-      buffer.index = entry.buffers[other].kind == Buffer::Kind::Alias
-                         ? entry.buffers[other].index
-                         : static_cast<int>(other);
+      int other = parseBuffer(n.at("of")); // One of those before it.
+      buffer = entry.buffer(other);
+      buffer.index = entry.realBuffer(other);
       buffer.kind = Buffer::Kind::Alias;
     } else {
       kindNode.error("unknown kind '" + kind + "'");
     }
     entry.buffers.push_back(std::move(buffer));
-  }
+  });
 }
 
 int EntryParser::parseBuffer(const Node &n) {
-  return static_cast<int>(
-      n.asInteger(0, static_cast<int64_t>(entry.buffers.size()) - 1));
+  return n.asIndex(entry.buffers.size());
 }
 
 int EntryParser::parseIntegerBuffer(const Node &n) {
@@ -151,47 +135,40 @@ int EntryParser::parseIntegerBuffer(const Node &n) {
 //===----------------------------------------------------------------------===//
 
 void EntryParser::parseSteps() {
-  if (node.has("steps")) {
-    Node list = node.at("steps");
-    for (size_t i = 0; i < list.size(); ++i) {
-      Node n = list.at(i);
-      Step step;
-      Node opNode = n.at("op");
-      const std::string &op = opNode.asString();
-      if (op == "launch") {
-        parseLaunch(n, step);
-      } else if (op == "bind") {
-        parseBind(n, step, static_cast<int>(i));
-      } else if (op == "check") {
-        step.op = Step::Op::Check;
-        step.check = parseCheck(n.at("check"));
-      } else if (op == "copy") {
-        step.op = Step::Op::Copy;
-        step.from = parseBuffer(n.at("from"));
-        step.to = parseBuffer(n.at("to"));
-        if (entry.buffers[step.from].rowBytes !=
-            entry.buffers[step.to].rowBytes)
-          n.error("the buffers have rows of different size");
-      } else if (op == "store_table") {
-        parseStore(n, step);
-      } else if (op == "locate" || op == "linearize") {
-        step.op = op == "locate" ? Step::Op::Locate : Step::Op::Linearize;
-        parseCoordinates(n, step);
-      } else {
-        opNode.error("unknown step '" + op + "'");
-      }
-      entry.steps.push_back(std::move(step));
+  node.forEach("steps", [&](const Node &n) {
+    Step step;
+    Node opNode = n.at("op");
+    const std::string &op = opNode.asString();
+    if (op == "launch") {
+      parseLaunch(n, step);
+    } else if (op == "bind") {
+      parseBind(n, step, static_cast<int>(entry.steps.size()));
+    } else if (op == "check") {
+      step.op = Step::Op::Check;
+      step.check = parseCheck(n.at("check"));
+    } else if (op == "copy") {
+      step.op = Step::Op::Copy;
+      step.from = parseBuffer(n.at("from"));
+      step.to = parseBuffer(n.at("to"));
+      if (entry.buffers[step.from].rowBytes != entry.buffers[step.to].rowBytes)
+        n.error("the buffers have rows of different size");
+    } else if (op == "store_table") {
+      parseStore(n, step);
+    } else if (op == "locate" || op == "linearize") {
+      step.op = op == "locate" ? Step::Op::Locate : Step::Op::Linearize;
+      parseCoordinates(n, step);
+    } else {
+      opNode.error("unknown step '" + op + "'");
     }
-  }
+    entry.steps.push_back(std::move(step));
+  });
   computeReadiness();
 }
 
 void EntryParser::parseLaunch(const Node &n, Step &step) {
   step.op = Step::Op::Launch;
   step.kernel = n.at("kernel").asString();
-  Node memrefs = n.at("memrefs");
-  for (size_t i = 0; i < memrefs.size(); ++i) {
-    Node m = memrefs.at(i);
+  n.at("memrefs").forEach([&](const Node &m) {
     Memref memref;
     if (m.has("buffer")) {
       memref.index = parseBuffer(m.at("buffer"));
@@ -206,12 +183,10 @@ void EntryParser::parseLaunch(const Node &n, Step &step) {
       m.error("expected 'buffer', 'table' or 'error'");
     }
     step.memrefs.push_back(memref);
-  }
-  if (n.has("scalars")) {
-    Node scalars = n.at("scalars");
-    for (size_t i = 0; i < scalars.size(); ++i)
-      step.scalars.push_back(parseRows(scalars.at(i)));
-  }
+  });
+  n.forEach("scalars", [&](const Node &scalar) {
+    step.scalars.push_back(parseRows(scalar));
+  });
   parseUnits(n.at("units"), step);
   step.perSample = n.boolOr("per_sample", false);
   if (step.perSample &&
@@ -226,11 +201,8 @@ void EntryParser::parseLaunch(const Node &n, Step &step) {
   step.bytesPerRow = n.numberOr("bytes_per_row", 0);
   if (step.flopsPerRow < 0 || step.bytesPerRow < 0)
     n.error("a cost is negative");
-  if (n.has("errors")) {
-    Node errors = n.at("errors");
-    for (size_t i = 0; i < errors.size(); ++i)
-      step.errors.push_back(errors.at(i).asString());
-  }
+  if (n.has("errors"))
+    step.errors = n.at("errors").asStrings();
 }
 
 void EntryParser::parseUnits(const Node &n, Step &step) {
@@ -297,8 +269,9 @@ void EntryParser::parseCoordinates(const Node &n, Step &step) {
   Node list = n.at(locate ? "to" : "from");
   if (list.size() != step.extents.size() + 1)
     list.error("expected a buffer for the instance and one for each extent");
-  for (size_t i = 0; i < list.size(); ++i)
-    step.coordinates.push_back(parseIntegerBuffer(list.at(i)));
+  list.forEach([&](const Node &buffer) {
+    step.coordinates.push_back(parseIntegerBuffer(buffer));
+  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -411,6 +411,16 @@ int64_t Node::asInteger(int64_t low, int64_t high) const {
   return value;
 }
 
+int Node::asIndex(size_t size) const {
+  return static_cast<int>(asInteger(0, static_cast<int64_t>(size) - 1));
+}
+
+std::vector<std::string> Node::asStrings() const {
+  std::vector<std::string> strings;
+  forEach([&](const Node &n) { strings.push_back(n.asString()); });
+  return strings;
+}
+
 double Node::asNumber() const {
   if (json->kind == Json::Kind::Integer)
     return static_cast<double>(json->integer);

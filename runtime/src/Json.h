@@ -60,12 +60,26 @@ public:
   /// Elements of an array.
   size_t size() const;
   Node at(size_t index) const;
+  /// Calls visit for each of them; with a key, of that member if it is there.
+  template <typename Function>
+  void forEach(const Function &visit) const {
+    for (size_t i = 0, count = size(); i < count; ++i)
+      visit(at(i));
+  }
+  template <typename Function>
+  void forEach(const char *key, const Function &visit) const {
+    if (has(key))
+      at(key).forEach(visit);
+  }
 
   const std::string &asString() const;
   int64_t asInteger() const;
   int64_t asInteger(int64_t low, int64_t high) const;
+  /// The number of one of `size` things.
+  int asIndex(size_t size) const;
   double asNumber() const;
   bool asBool() const;
+  std::vector<std::string> asStrings() const;
   void expectArray() const;
   void expectObject() const;
 

@@ -66,19 +66,14 @@ Manifest nested::rt::parseManifest(std::string_view text,
   manifest.triple = root.at("triple").asString();
   manifest.cpu = root.stringOr("cpu", "generic");
   manifest.services = root.integerOr("services", 0, 0, INT32_MAX);
-  if (root.has("features")) {
-    Node features = root.at("features");
-    for (size_t i = 0; i < features.size(); ++i)
-      manifest.features.push_back(features.at(i).asString());
-  }
-  Node entries = root.at("entries");
-  for (size_t i = 0; i < entries.size(); ++i) {
-    Node node = entries.at(i);
+  if (root.has("features"))
+    manifest.features = root.at("features").asStrings();
+  root.at("entries").forEach([&](const Node &node) {
     Entry &entry = manifest.entries.emplace_back();
     EntryParser(node, entry).parse();
-    for (size_t j = 0; j < i; ++j)
-      if (manifest.entries[j].name == entry.name)
+    for (const Entry &other : manifest.entries)
+      if (&other != &entry && other.name == entry.name)
         node.error("a second entry '" + entry.name + "'");
-  }
+  });
   return manifest;
 }

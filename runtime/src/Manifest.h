@@ -197,10 +197,11 @@ struct Entry {
   std::shared_ptr<const Prepared> prepared; // Null: nothing to prepare.
 
   /// The buffer that `index` names, with aliases resolved.
-  const Buffer &buffer(int index) const {
+  int realBuffer(int index) const {
     const Buffer &b = buffers[index];
-    return b.kind == Buffer::Kind::Alias ? buffers[b.index] : b;
+    return b.kind == Buffer::Kind::Alias ? b.index : index;
   }
+  const Buffer &buffer(int index) const { return buffers[realBuffer(index)]; }
   bool isPrefix(int prefix, int path) const;
   bool fromData() const;
 };

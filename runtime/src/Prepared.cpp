@@ -101,24 +101,18 @@ bool Prepared::hasArg(int index) const {
   return std::binary_search(args.begin(), args.end(), index);
 }
 
-/// The number of the buffer that `index` names, without aliases.
-static int realBuffer(const Entry &entry, int index) {
-  const Buffer &buffer = entry.buffers[index];
-  return buffer.kind == Buffer::Kind::Alias ? buffer.index : index;
-}
-
 /// Calls visit for the number of each buffer that a step uses.
 template <typename Function>
 static void forBuffers(const Entry &entry, const Step &step,
                        const Function &visit) {
   for (const Memref &memref : step.memrefs)
     if (memref.kind == Memref::Kind::Buffer)
-      visit(realBuffer(entry, memref.index));
+      visit(entry.realBuffer(memref.index));
   for (int b : {step.from, step.to})
     if (b >= 0)
-      visit(realBuffer(entry, b));
+      visit(entry.realBuffer(b));
   for (int b : step.coordinates)
-    visit(realBuffer(entry, b));
+    visit(entry.realBuffer(b));
 }
 
 namespace {
@@ -169,7 +163,7 @@ private:
     Step step = old;
     for (Memref &memref : step.memrefs)
       if (memref.kind == Memref::Kind::Buffer)
-        memref.index = bufferOf(realBuffer(entry, memref.index));
+        memref.index = bufferOf(entry.realBuffer(memref.index));
       else if (memref.kind == Memref::Kind::Table)
         memref.index = tableOf(memref.index);
     for (Rows &scalar : step.scalars)

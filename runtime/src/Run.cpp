@@ -95,9 +95,7 @@ void Run::initBuffers(void *const *data) {
         static_cast<char *>(recordAt(args, entry.prepared->args.front()).data);
   for (size_t b = 0; b < entry.buffers.size(); ++b) {
     const Buffer &buffer = entry.buffer(static_cast<int>(b));
-    int64_t real = entry.buffers[b].kind == Buffer::Kind::Alias
-                       ? entry.buffers[b].index
-                       : static_cast<int64_t>(b);
+    int real = entry.realBuffer(static_cast<int>(b));
     int64_t place = block ? entry.prepared->places[real] : -1;
     bufferRows[b] = 0;
     switch (buffer.kind) {
@@ -246,9 +244,7 @@ void Run::runWindows(const WindowedSteps &steps) {
 /// Of a temporary and its aliases.
 void Run::setMemory(int temp, void *memory) {
   for (size_t b = 0; b < entry.buffers.size(); ++b)
-    if (static_cast<int>(b) == temp ||
-        (entry.buffers[b].kind == Buffer::Kind::Alias &&
-         entry.buffers[b].index == temp))
+    if (entry.realBuffer(static_cast<int>(b)) == temp)
       buffers[b] = memory;
 }
 

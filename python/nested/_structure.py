@@ -79,7 +79,7 @@ class Structure:
         self.dims = tuple(dims)
         self.ragged = tuple(k for k, d in enumerate(self.dims) if isinstance(d, str) or d < 0)
         self.labels = dict(labels or {})
-        lengths = lengths.reshape(len(lengths), len(self.ragged))
+        lengths = np.ascontiguousarray(lengths).reshape(len(lengths), len(self.ragged))
         lengths.flags.writeable = False
         self.lengths = lengths
         self._check()

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Iterator, Sequence
 
 import numpy as np
 
+from . import _runtime
 from ._errors import StructureError
 from ._ir import shape_text
 from ._structure import Structure, as_int64, check_name, from_any, summary
@@ -178,9 +180,10 @@ class NestedTensor:
         outer = s.lengths.max(axis=0, initial=0).tolist()
         if sizes is not None:
             outer = self._padded_sizes(sizes, outer)
-        packed = np.full([len(self), *outer, *s.row_shape], fill, self.dtype)
-        inside = s.mask(outer)
-        packed.reshape(inside.size, *s.row_shape)[inside.reshape(-1)] = self.values
+        packed = np.empty([len(self), *outer, *s.row_shape], self.dtype)
+        filled = np.full(s.row_shape, fill, self.dtype).tobytes()
+        _runtime.pad(_bytes_of(packed), _bytes_of(np.ascontiguousarray(self.values)), s.lengths, outer,
+                     len(filled), filled if any(filled) else None)  # fmt: skip
         return packed.transpose([0, *(1 + np.argsort(s.packed_order))])
 
     def _padded_sizes(self, sizes: Any, longest: list[int]) -> list[int]:
@@ -571,7 +574,14 @@ def from_padded(
                 f"{limits[column]}"
             )
     structure = Structure(elements, np.ascontiguousarray(counts, np.int64))
-    inside = structure.mask([array.shape[1 + k] for k in axes])
-    packed = array.transpose([0, *(1 + k for k in structure.packed_order)])
-    rows = packed.reshape(inside.size, *structure.row_shape)
-    return NestedTensor(rows[inside.reshape(-1)], structure)
+    padded = np.ascontiguousarray(array.transpose([0, *(1 + k for k in structure.packed_order)]))
+    rows = np.empty((int(structure.rows.sum()), *structure.row_shape), array.dtype)
+    row_bytes = array.itemsize * math.prod(structure.row_shape)
+    sizes = [array.shape[1 + k] for k in axes]
+    _runtime.unpad(_bytes_of(rows), _bytes_of(padded), structure.lengths, sizes, row_bytes)
+    return NestedTensor(rows, structure)
+
+
+def _bytes_of(array: np.ndarray) -> np.ndarray:
+    """The memory of a contiguous array, whatever its dtype."""
+    return array.reshape(-1).view(np.uint8)

@@ -263,6 +263,61 @@ private:
   std::shared_ptr<nested_plan_t> handle;
 };
 
+using Table =
+    nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+/// What both directions of padding are given, checked against the memory that
+/// is there.
+struct Padded {
+  int64_t samples;
+  int32_t ragged;
+  std::vector<int64_t> sizes;
+
+  Padded(const Table &lengths, std::vector<int64_t> sizes, int64_t rowBytes,
+         size_t paddedBytes, size_t packedBytes)
+      : samples(static_cast<int64_t>(lengths.shape(0))),
+        ragged(static_cast<int32_t>(lengths.shape(1))),
+        sizes(std::move(sizes)) {
+    if (this->sizes.size() != lengths.shape(1))
+      throw nb::value_error("as many sizes as lengths of a sample expected");
+    auto padded = static_cast<__int128>(samples) * rowBytes;
+    for (int64_t size : this->sizes)
+      padded *= size; // Of arrays that exist: far from overflow.
+    __int128 rows = 0;
+    for (int64_t i = 0; i < samples; ++i) {
+      __int128 count = 1;
+      for (int64_t k = 0; k < ragged; ++k)
+        count *= lengths.data()[i * ragged + k];
+      rows += count;
+    }
+    if (padded != static_cast<__int128>(paddedBytes) ||
+        rows * rowBytes != static_cast<__int128>(packedBytes))
+      throw nb::value_error("arrays of other sizes than lengths say");
+  }
+};
+
+void pad(const Output &padded, const Input &packed, const Table &lengths,
+         std::vector<int64_t> sizes, int64_t rowBytes,
+         const std::optional<nb::bytes> &fillRow) {
+  Padded what(lengths, std::move(sizes), rowBytes, padded.nbytes(),
+              packed.nbytes());
+  if (fillRow && fillRow->size() != static_cast<size_t>(rowBytes))
+    throw nb::value_error("a row to fill with is as long as other rows");
+  const char *fill = fillRow ? fillRow->c_str() : nullptr;
+  nb::gil_scoped_release release;
+  check(nested_pad(padded.data(), packed.data(), what.samples, what.ragged,
+                   lengths.data(), what.sizes.data(), rowBytes, fill));
+}
+
+void unpad(const Output &packed, const Input &padded, const Table &lengths,
+           std::vector<int64_t> sizes, int64_t rowBytes) {
+  Padded what(lengths, std::move(sizes), rowBytes, padded.nbytes(),
+              packed.nbytes());
+  nb::gil_scoped_release release;
+  check(nested_unpad(packed.data(), padded.data(), what.samples, what.ragged,
+                     lengths.data(), what.sizes.data(), rowBytes));
+}
+
 using ArtifactHandle = std::shared_ptr<nested_artifact_t>;
 
 class Entry {
@@ -397,6 +452,10 @@ NB_MODULE(_runtime, m) {
       .def_prop_ro("program", &Artifact::program)
       .def("entries", &Artifact::entries)
       .def("find", &Artifact::find, "name"_a);
+  m.def("pad", &pad, "padded"_a, "packed"_a, "lengths"_a, "sizes"_a,
+        "row_bytes"_a, "fill_row"_a.none());
+  m.def("unpad", &unpad, "packed"_a, "padded"_a, "lengths"_a, "sizes"_a,
+        "row_bytes"_a);
   m.def(
       "set_default_threads",
       [](int64_t threads) { check(nested_set_default_threads(threads)); },

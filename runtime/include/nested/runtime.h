@@ -640,6 +640,28 @@ NESTED_STATIC_ASSERT(sizeof(nested_step_info) == 96, "nested_step_info");
 NESTED_STATIC_ASSERT(sizeof(nested_result) == 96, "nested_result");
 #endif
 
+/*===----------------------------------------------------------------------===*/
+/* Padded arrays                                                              */
+/*===----------------------------------------------------------------------===*/
+
+/* Copies packed rows into an array (num_samples, sizes..., row) that has sizes
+   for num_ragged axes, in packed order: the entries of a sample at the front,
+   and fill_row, or zeros if that is null, behind them. `lengths` has one row of
+   num_ragged numbers for each sample; none may exceed its size. Works on the
+   default threads; the memories must not overlap. */
+NESTED_API nested_status nested_pad(void *padded, const void *packed,
+                                    int64_t num_samples, int32_t num_ragged,
+                                    const int64_t *lengths,
+                                    const int64_t *sizes, int64_t row_bytes,
+                                    const void *fill_row) NESTED_NOEXCEPT;
+
+/* Copies the entries back, and leaves out what is behind them. */
+NESTED_API nested_status nested_unpad(void *packed, const void *padded,
+                                      int64_t num_samples, int32_t num_ragged,
+                                      const int64_t *lengths,
+                                      const int64_t *sizes,
+                                      int64_t row_bytes) NESTED_NOEXCEPT;
+
 #ifdef __cplusplus
 } /* extern "C" */
 

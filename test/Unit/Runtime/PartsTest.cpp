@@ -359,6 +359,52 @@ TEST(Grains, SmallWorkStaysTogether) {
   EXPECT_EQ(0, Grains(empty.step, empty.structure).count(8));
 }
 
+//===----------------------------------------------------------------------===//
+// Padding
+//===----------------------------------------------------------------------===//
+
+TEST(Padding, FillsBehindEntriesAndTakesThemBack) {
+  // Two samples of 2 x 1 and 1 x 3 rows of 2 numbers, in 2 x 3 places each.
+  const std::vector<int64_t> lengths = {2, 1, 1, 3}, sizes = {2, 3};
+  const std::vector<int16_t> packed = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  const std::vector<int16_t> fill = {-1, -2};
+  std::vector<int16_t> padded(24, 99);
+  ASSERT_EQ(nested_pad(padded.data(), packed.data(), 2, 2, lengths.data(),
+                       sizes.data(), 4, fill.data()),
+            NESTED_OK);
+  EXPECT_EQ(padded, (std::vector<int16_t>{1,  2,  -1, -2, -1, -2, 3,  4,
+                                          -1, -2, -1, -2, 5,  6,  7,  8,
+                                          9,  10, -1, -2, -1, -2, -1, -2}));
+  std::vector<int16_t> back(packed.size(), 99);
+  ASSERT_EQ(nested_unpad(back.data(), padded.data(), 2, 2, lengths.data(),
+                         sizes.data(), 4),
+            NESTED_OK);
+  EXPECT_EQ(back, packed);
+}
+
+TEST(Padding, CutsLongSamplesIntoPieces) {
+  const int64_t length = 300001, size = 400000;
+  std::vector<int64_t> packed(static_cast<size_t>(length));
+  std::iota(packed.begin(), packed.end(), 1);
+  std::vector<int64_t> padded(static_cast<size_t>(size), -1);
+  ASSERT_EQ(nested_pad(padded.data(), packed.data(), 1, 1, &length, &size, 8,
+                       nullptr),
+            NESTED_OK);
+  packed.resize(static_cast<size_t>(size), 0);
+  EXPECT_EQ(padded, packed);
+}
+
+TEST(Padding, RefusesLengthsAboveTheSize) {
+  const int64_t lengths[] = {1, 4}, size = 3;
+  char padded[6], packed[5];
+  EXPECT_EQ(nested_pad(padded, packed, 2, 1, lengths, &size, 1, nullptr),
+            NESTED_INVALID_ARGUMENT);
+  EXPECT_STREQ(nested_last_error(), "sample 1 has length 4 along ragged axis "
+                                    "0; expected 0 to 3");
+  EXPECT_EQ(nested_unpad(packed, padded, 2, 1, nullptr, &size, 1),
+            NESTED_INVALID_ARGUMENT);
+}
+
 TEST(Cpu, KnowsItself) {
   EXPECT_EQ("aarch64", canonicalArch("arm64"));
   EXPECT_EQ(FeatureState::Unknown, queryCpuFeature("no-such-thing"));

@@ -38,6 +38,35 @@ def test_sort_is_stable_and_puts_nan_last():
             assert values[k].tobytes() == sample[want].tobytes()
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8", "f2", "i1", "i2", "i4", "i8", "u1", "?"])
+@pytest.mark.parametrize("columns", [8, 16, 17, 40])
+def test_columns_side_by_side(dtype, columns):
+    """Bit by bit as a stable sort of each column: payloads of NaN and signs of zeros too (R10)."""
+    odd = np.array([-2, -1, -0.0, 0.0, 1, 2, np.nan, -np.inf, np.inf, 0.5])
+    xs = []
+    for k, n in enumerate([0, 1, 2, 3, 5, 17, 64, 65, 200, 700, 2500]):
+        shape = (n, columns)
+        if dtype == "?":
+            x = RNG.integers(0, 2, shape).astype(bool)
+        elif np.dtype(dtype).kind == "f":
+            x = (RNG.choice(odd, shape) if k % 2 else RNG.standard_normal(shape)).astype(dtype)
+            payload = RNG.integers(0, 3, shape).astype(f"u{x.itemsize}")
+            x.view(f"u{x.itemsize}")[np.isnan(x)] += payload[np.isnan(x)]
+        else:
+            limits = np.iinfo(dtype)
+            x = RNG.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+            x = x % 5 if k % 2 else x
+        xs.append(x.astype(dtype))
+    batch = nested.from_list(xs, ragged=(0,))
+    for descending in (False, True):
+        values = nested.sort(batch, axis=0, descending=descending)
+        places = nested.argsort(batch, axis=0, descending=descending)
+        for k, x in enumerate(xs):
+            want = nested.argsort(x, axis=0, descending=descending)
+            np.testing.assert_array_equal(places[k], want)
+            assert values[k].tobytes() == np.take_along_axis(x, want, 0).tobytes()
+
+
 def test_numpy_spellings():
     def program(x):
         return np.sort(x, axis=0), np.argsort(x, axis=0, kind="stable"), x.argsort(axis=1)

@@ -13,19 +13,21 @@
 //    order. A key of up to 32 bits makes one 64-bit record with the element's
 //    index below it; records are distinct, so that any way to sort them is
 //    stable. Keys of 64 bits have their indices beside them.
-// 2. A short group is sorted by rank: how many records are less than this one,
+// 2. Neighbouring groups of moderate length are sorted side by side, by a
+//    network (SortNetwork.h). What follows is for the columns that are left and
+//    for longer ones.
+// 3. A short group is sorted by rank: how many records are less than this one,
 //    eight at a time, without branches. Records are in scratch memory.
-// 3. A long one is sorted by radix, eight bits at a time from the lowest,
-// stable
-//    by itself. All digits are counted in one pass; digits that are the same in
-//    all records are passed over. Records move between two halves of a
-//    temporary.
-// 4. Elements are copied from the source by index, so that every bit of them
+// 4. A long one is sorted by radix, eight bits at a time from the lowest, which
+//    is stable by itself. All digits are counted in one pass; digits that are
+//    the same in all records are passed over. Records move between two halves
+//    of a temporary.
+// 5. Elements are copied from the source by index, so that every bit of them
 //    stays, signs of zeros and payloads of NaN included.
 //
 //===----------------------------------------------------------------------===//
 
-#include "LoopKernel.h"
+#include "SortNetwork.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -48,12 +50,7 @@ public:
   LoopCost getCost();
 
 private:
-  /// One group: `at(k)` = first + k * stride in each operand.
-  struct Group {
-    Value source, sorted, indices, stride, length;
-    /// First of its 2 * length places in the temporaries.
-    Value records;
-  };
+  using Group = SortGroup;
   static bool isPacked(unsigned keyBits) { return keyBits <= 32; }
 
   Value makeInt(OpBuilder &b, Location loc, uint64_t value, unsigned bits = 64);
@@ -82,6 +79,7 @@ private:
   Value shortRecords, counts;
   unsigned keyBits;
   int64_t numDigits;
+  std::optional<SortNetwork> network;
   int64_t tooLong = 0;
 };
 } // namespace
@@ -110,6 +108,7 @@ SortEmitter::SortEmitter(SortOp op, LoopKernel &kernel, Value recordBuffer,
   // A vector is stored behind the last record.
   shortRecords = kernel.addScratch(MemRefType::get({kShort + kLanes}, i64));
   counts = kernel.addScratch(MemRefType::get({numDigits * kDigits}, i64));
+  network.emplace(op, kernel, source, sorted, indices, keyBits);
   if (isPacked(keyBits))
     tooLong = kernel.getSignature().addError(
         "sort: {value} elements along one dim are too many; expected at most "
@@ -446,14 +445,43 @@ void SortEmitter::run() {
           cb.add(group.records, cb.mul(cb.mul(column, length), cb.constant(2)));
       emitGroup(at, l, moved);
     };
+    auto forColumns =
+        [&](OpBuilder &at, Location l, Value from, Value to, int64_t step,
+            function_ref<void(OpBuilder &, Location, Value)> body) {
+          scf::ForOp::create(
+              at, l, from, to, IndexBuilder(at, l).constant(step), ValueRange(),
+              [&](OpBuilder &inner, Location il, Value column, ValueRange) {
+                body(inner, il, column);
+                scf::YieldOp::create(inner, il);
+              });
+        };
+    auto emitBlock = [&](OpBuilder &at, Location l, Value column) {
+      IndexBuilder cb(at, l);
+      Group moved(group);
+      for (Value *first : {&moved.source, &moved.sorted, &moved.indices})
+        if (*first)
+          *first = cb.add(*first, column);
+      network->emitBlock(
+          at, l, moved, [&](OpBuilder &inner, Location il, Value lane) {
+            emitColumn(inner, il, IndexBuilder(inner, il).add(column, lane));
+          });
+    };
     auto emitColumns = [&](OpBuilder &at, Location l) {
       IndexBuilder cb(at, l);
-      scf::ForOp::create(
-          at, l, cb.constant(0), inner, cb.constant(1), ValueRange(),
-          [&](OpBuilder &body, Location bl, Value column, ValueRange) {
-            emitColumn(body, bl, column);
-            scf::YieldOp::create(body, bl);
-          });
+      int64_t width = network->getWidth();
+      if (!width)
+        return forColumns(at, l, cb.constant(0), inner, 1, emitColumn);
+      Value isModerate = cb.compare(arith::CmpIPredicate::sle, length,
+                                    cb.constant(SortNetwork::kLongest));
+      Value blocks =
+          cb.mul(cb.div(inner, cb.constant(width)), cb.constant(width));
+      Value single = cb.select(isModerate, blocks, cb.constant(0));
+      scf::IfOp::create(at, l, isModerate, [&](OpBuilder &then, Location tl) {
+        forColumns(then, tl, IndexBuilder(then, tl).constant(0), blocks, width,
+                   emitBlock);
+        scf::YieldOp::create(then, tl);
+      });
+      forColumns(at, l, single, inner, 1, emitColumn);
     };
     if (!tooLong)
       return emitColumns(b, loc);

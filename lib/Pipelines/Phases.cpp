@@ -87,25 +87,6 @@ void nested::buildToKernels(OpPassManager &pm, const PhaseOptions &options) {
   functions.addPass(ragged::createRaggedVerifyKernels());
 }
 
-//===----------------------------------------------------------------------===//
-// kernels -> structure
-//===----------------------------------------------------------------------===//
-
-/// Contract of `structure`: no ragged types; kernels are functions on packed
-/// rows and tables; `ragged.schedule` says what the runtime does.
-void nested::buildToStructure(OpPassManager &pm, const PhaseOptions &options) {
-  pm.addPass(createRaggedKernelsToStructure());
-  // Tables are read where they are needed: loads of the same place meet here.
-  OpPassManager &functions = pm.nest<func::FuncOp>();
-  functions.addPass(createCanonicalizerPass());
-  functions.addPass(createCSEPass());
-  pm.addPass(createRaggedVerifyStructure());
-}
-
-//===----------------------------------------------------------------------===//
-// structure -> loops
-//===----------------------------------------------------------------------===//
-
 /// What the target has. What is wrong with its name is reported where it is
 /// used.
 static std::vector<std::string> getInstructionSets(StringRef target) {
@@ -129,6 +110,28 @@ static int64_t getVectorBits(StringRef target) {
     return 512;
   return llvm::is_contained(sets, "avx") ? 256 : 128;
 }
+
+//===----------------------------------------------------------------------===//
+// kernels -> structure
+//===----------------------------------------------------------------------===//
+
+/// Contract of `structure`: no ragged types; kernels are functions on packed
+/// rows and tables; `ragged.schedule` says what the runtime does.
+void nested::buildToStructure(OpPassManager &pm, const PhaseOptions &options) {
+  RaggedKernelsToStructureOptions structure;
+  if (!GPUSpec::isGPU(options.target))
+    structure.vectorBits = getVectorBits(options.target);
+  pm.addPass(createRaggedKernelsToStructure(structure));
+  // Tables are read where they are needed: loads of the same place meet here.
+  OpPassManager &functions = pm.nest<func::FuncOp>();
+  functions.addPass(createCanonicalizerPass());
+  functions.addPass(createCSEPass());
+  pm.addPass(createRaggedVerifyStructure());
+}
+
+//===----------------------------------------------------------------------===//
+// structure -> loops
+//===----------------------------------------------------------------------===//
 
 /// Whether f32 from and to f16 are instructions: AArch64 has them always.
 static bool hasF16Conversions(StringRef target) {

@@ -7,6 +7,8 @@
 
 #include "KernelFunction.h"
 
+#include "RowRuns.h"
+
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -62,7 +64,6 @@ private:
   Value emitRead(OpBuilder &at, TileReadOp read, Value tileStart, Value live);
   Value selectRows(OpBuilder &at, Value inside, Value tile, TypedAttr outside);
   Value sharedTensor(Value input);
-  Value getDenseMemref(Value value);
 
   KernelOp kernel;
   Location loc;
@@ -347,16 +348,19 @@ void KernelEmitter::emitRows(OpBuilder &at, Value tileStart, Value live,
     flush = loop.getResults().back();
 }
 
-/// Memory of a dense operand: an argument of the function, or constant data of
-/// the module.
-Value KernelEmitter::getDenseMemref(Value value) {
+Value nested::ragged::getInput(KernelOp kernel, Value argument) {
+  return kernel.getInputs()[cast<BlockArgument>(argument).getArgNumber() - 1];
+}
+
+Value nested::ragged::getDenseMemref(Value value, KernelOp kernel,
+                                     KernelSignature &signature,
+                                     ScheduleBuilder &schedule) {
   auto type = cast<RankedTensorType>(value.getType());
-  if (auto arg = dyn_cast<BlockArgument>(value))
-    return signature.addDense(
-        schedule.getBuffer(kernel.getInputs()[arg.getArgNumber() - 1]),
-        type.getShape(), type.getElementType());
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(signature.getBody());
+  if (isa<BlockArgument>(value))
+    return signature.addDense(schedule.getBuffer(getInput(kernel, value)),
+                              type.getShape(), type.getElementType());
+  Location loc = kernel.getLoc();
+  OpBuilder b = OpBuilder::atBlockBegin(signature.getBody());
   auto constant = cast<arith::ConstantOp>(value.getDefiningOp());
   memref::GlobalOp global =
       schedule.getConstant(cast<DenseElementsAttr>(constant.getValue()), loc);
@@ -369,7 +373,7 @@ Value KernelEmitter::sharedTensor(Value input) {
   if (tensor)
     return tensor;
   auto type = cast<RankedTensorType>(input.getType());
-  Value memref = getDenseMemref(input);
+  Value memref = getDenseMemref(input, kernel, signature, schedule);
   // Made once, before the loop over tiles.
   OpBuilder::InsertionGuard guard(b);
   if (Operation *global = memref.getDefiningOp())
@@ -509,7 +513,7 @@ void KernelEmitter::emitBody(OpBuilder &at, Value tileStart, Value live,
     } else if (auto lookup = dyn_cast<TileLookupOp>(op)) {
       Value &memref = tables[lookup.getTable()];
       if (!memref)
-        memref = getDenseMemref(lookup.getTable());
+        memref = getDenseMemref(lookup.getTable(), kernel, signature, schedule);
       mapping.map(lookup.getResult(),
                   TileGatherOp::create(
                       at, lookup.getLoc(),
@@ -618,13 +622,20 @@ FailureOr<EmittedKernel> KernelEmitter::run() {
   emitTileLoop();
   signature.finish();
   storeBooleansAsBytes(signature.getFunction());
+  return describeKernel(kernel, signature, coordinates);
+}
+
+EmittedKernel nested::ragged::describeKernel(KernelOp kernel,
+                                             KernelSignature &signature,
+                                             TileCoordinates &coordinates) {
   EmittedKernel emitted;
   emitted.memrefs = llvm::to_vector(signature.getMemrefOperands());
   emitted.scalars = llvm::to_vector(signature.getScalarOperands());
   emitted.rowTable = coordinates.getRowTable();
   if (kernel.getUnits() == UnitKind::Groups)
     emitted.unitTable = coordinates.getUnitTable();
-  emitted.errors = signature.getErrors(b);
+  Builder builder(kernel.getContext());
+  emitted.errors = signature.getErrors(builder);
   countCosts(kernel, emitted);
   return emitted;
 }
@@ -633,5 +644,8 @@ FailureOr<EmittedKernel>
 nested::ragged::emitKernelFunction(OpBuilder &b, KernelOp kernel,
                                    StringRef name, ScheduleBuilder &schedule,
                                    ArrayRef<Value> outputs) {
+  if (int64_t bits = schedule.getVectorBits())
+    if (std::optional<RunPlan> plan = planRuns(kernel, schedule, bits))
+      return emitRunFunction(b, kernel, name, schedule, outputs, *plan);
   return KernelEmitter(b, kernel, name, schedule, outputs).run();
 }

@@ -179,7 +179,9 @@ public:
   mlir::Value getSource(mlir::Value input, unsigned rowRank);
   /// Whether the rows that a tile reads are the tile's own rows, one after the
   /// other.
-  bool isPacked(TileReadOp read);
+  static bool isPacked(KernelOp kernel, TileReadOp read,
+                       ScheduleBuilder &schedule);
+  bool isPacked(TileReadOp read) { return isPacked(kernel, read, schedule); }
   /// Whether some of the rows may be none of the source's.
   static bool mayBeOutside(TileReadOp read) {
     return read.getOutside() || !read.getStarts().empty();
@@ -204,7 +206,6 @@ public:
   mlir::LogicalResult prepare(TileLookupOp lookup);
 
 private:
-  mlir::Value getInput(mlir::Value source);
   /// The index that a tile of rank 1 has for a row, as i64.
   mlir::Value loadIndex(mlir::OpBuilder &b, TileReadOp indices,
                         const RowPosition &position, mlir::Value row);
@@ -241,6 +242,19 @@ bool isPerSample(mlir::Operation *op, const EmittedKernel &emitted,
 void createLaunch(mlir::OpBuilder &b, mlir::Operation *op, llvm::StringRef name,
                   const EmittedKernel &emitted, UnitKind units, int64_t chunk,
                   int64_t tileRows, ScheduleBuilder &schedule);
+
+/// The input of the kernel that an argument of its region is.
+mlir::Value getInput(KernelOp kernel, mlir::Value argument);
+
+/// Memory of a dense operand in the region of a kernel: an argument of the
+/// function, or constant data of the module.
+mlir::Value getDenseMemref(mlir::Value value, KernelOp kernel,
+                           KernelSignature &signature,
+                           ScheduleBuilder &schedule);
+
+/// What the launch of a function that is written needs to know.
+EmittedKernel describeKernel(KernelOp kernel, KernelSignature &signature,
+                             TileCoordinates &coordinates);
 
 /// Fills in what a row of the kernel costs.
 void countCosts(KernelOp kernel, EmittedKernel &emitted);

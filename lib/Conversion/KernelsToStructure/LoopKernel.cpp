@@ -178,6 +178,45 @@ int64_t LoopKernel::countBytes(ArrayRef<LoopOperand> operands) {
   return bytes;
 }
 
+SmallVector<Value> nested::ragged::cloneElementwise(OpBuilder &b, Block &block,
+                                                    ValueRange arguments,
+                                                    int64_t width) {
+  auto widen = [&](Type type) {
+    return width ? Type(VectorType::get({width}, type)) : type;
+  };
+  IRMapping mapping;
+  mapping.map(block.getArguments(), arguments);
+  auto cloneConstant = [&](Operation *constant) {
+    Value scalar = b.clone(*constant)->getResult(0);
+    mapping.map(
+        constant->getResult(0),
+        width ? Value(vector::BroadcastOp::create(
+                    b, constant->getLoc(), widen(scalar.getType()), scalar))
+              : scalar);
+  };
+  auto lookup = [&](Value value) -> Value {
+    Operation *def = value.getDefiningOp();
+    if (!mapping.contains(value) && def &&
+        def->hasTrait<OpTrait::ConstantLike>())
+      cloneConstant(def);
+    return mapping.lookupOrDefault(value);
+  };
+  for (Operation &inner : block.without_terminator()) {
+    if (inner.hasTrait<OpTrait::ConstantLike>()) {
+      cloneConstant(&inner);
+      continue;
+    }
+    SmallVector<Value> operands =
+        llvm::map_to_vector(inner.getOperands(), lookup);
+    SmallVector<Type> types =
+        llvm::map_to_vector(inner.getResultTypes(), widen);
+    Operation *wide = b.create(inner.getLoc(), inner.getName().getIdentifier(),
+                               operands, types, inner.getAttrs());
+    mapping.map(inner.getResults(), wide->getResults());
+  }
+  return llvm::map_to_vector(block.getTerminator()->getOperands(), lookup);
+}
+
 //===----------------------------------------------------------------------===//
 // Units
 //===----------------------------------------------------------------------===//

@@ -121,6 +121,14 @@ private:
   KernelSignature signature;
 };
 
+/// The region of a block whose ops are all elementwise, on vectors of `width`
+/// elements (0: on scalars). Constants of around it come along. Gives what it
+/// yields.
+llvm::SmallVector<mlir::Value> cloneElementwise(mlir::OpBuilder &b,
+                                                mlir::Block &block,
+                                                mlir::ValueRange arguments,
+                                                int64_t width);
+
 /// What one op adds to the schedule.
 class LoopKernelBuilder {
 public:

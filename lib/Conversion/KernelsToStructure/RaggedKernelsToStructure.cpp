@@ -29,6 +29,8 @@ using namespace nested::ragged;
 namespace {
 struct RaggedKernelsToStructure
     : nested::impl::RaggedKernelsToStructureBase<RaggedKernelsToStructure> {
+  using RaggedKernelsToStructureBase::RaggedKernelsToStructureBase;
+
   void getDependentDialects(DialectRegistry &registry) const override {
     RaggedKernelsToStructureBase::getDependentDialects(registry);
     registry.addExtension(+[](MLIRContext *context, RaggedDialect *) {
@@ -48,7 +50,7 @@ struct RaggedKernelsToStructure
       if (!func->hasAttr(kKernelAttr))
         entries.push_back(func);
     for (func::FuncOp entry : entries) {
-      if (failed(ScheduleBuilder(entry).run()))
+      if (failed(ScheduleBuilder(entry, vectorBits).run()))
         return signalPassFailure();
       entry.erase();
     }

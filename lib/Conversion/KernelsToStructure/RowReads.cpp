@@ -14,12 +14,9 @@
 using namespace mlir;
 using namespace nested::ragged;
 
-Value RowReads::getInput(Value source) {
-  return kernel.getInputs()[cast<BlockArgument>(source).getArgNumber() - 1];
-}
-
-bool RowReads::isPacked(TileReadOp read) {
-  Value input = getInput(read.getSource());
+bool RowReads::isPacked(KernelOp kernel, TileReadOp read,
+                        ScheduleBuilder &schedule) {
+  Value input = getInput(kernel, read.getSource());
   LogicalType type = LogicalType::of(input);
   if (schedule.getArgument(input) || type.path != toPath(kernel.getPath()) ||
       read.getOffsets() || !read.getStarts().empty())
@@ -39,7 +36,7 @@ Value RowReads::getSource(Value source, unsigned rowRank) {
   Value &memref = sources[{source, rowRank}];
   if (memref)
     return memref;
-  Value input = getInput(source);
+  Value input = getInput(kernel, source);
   LogicalType type = LogicalType::of(input);
   SmallVector<int64_t> rowShape;
   for (int64_t dim : ArrayRef(type.order).drop_front(rowRank))
@@ -69,7 +66,7 @@ Value RowReads::getSource(TileReadOp read) {
                                           global.getSymName());
   row = memref::CastOp::create(b, loc, type, row);
   // Static dims that are rows may have no index at all.
-  LogicalType logical = LogicalType::of(getInput(read.getSource()));
+  LogicalType logical = LogicalType::of(getInput(kernel, read.getSource()));
   for (int64_t dim : ArrayRef(logical.order).take_front(rowRank))
     if (logical.extents[dim].getConstant() == 0)
       return safe = row;
@@ -120,7 +117,7 @@ LogicalResult RowReads::prepare(TileLookupOp lookup) {
 
 /// The extent of the rows of a sample of the source.
 ExtentAttr RowReads::getRows(TileReadOp read) {
-  LogicalType type = LogicalType::of(getInput(read.getSource()));
+  LogicalType type = LogicalType::of(getInput(kernel, read.getSource()));
   SmallVector<ExtentAttr> extents;
   for (int64_t dim :
        ArrayRef(type.order).take_front(read.getMap().getNumResults()))
@@ -155,7 +152,7 @@ RowReads::Address RowReads::locate(OpBuilder &b, TileReadOp read,
   if (isPacked(read))
     return {row, {}};
   IndexBuilder ib(b, loc);
-  Value input = getInput(read.getSource());
+  Value input = getInput(kernel, read.getSource());
   LogicalType type = LogicalType::of(input);
   Value sample = coordinates.getParent(b, type.path, position.sample);
   SmallVector<ExtentAttr> space = toExtents(kernel.getSpace());
@@ -232,7 +229,7 @@ Value RowReads::loadIndex(OpBuilder &b, TileReadOp indices,
   Address address = locate(b, indices, position, row);
   Value raw = memref::LoadOp::create(b, loc, getSource(indices), address.row);
   if (!raw.getType().isInteger(64)) {
-    LogicalType type = LogicalType::of(getInput(indices.getSource()));
+    LogicalType type = LogicalType::of(getInput(kernel, indices.getSource()));
     if (type.elementType.isUnsignedInteger())
       raw = arith::ExtUIOp::create(b, loc, b.getI64Type(), raw);
     else

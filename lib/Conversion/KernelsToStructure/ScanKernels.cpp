@@ -44,8 +44,6 @@ private:
   /// Steps `width` columns from `column` on down the rows; 0: one, as scalars.
   void emitColumns(OpBuilder &b, Location loc, const Unit &unit, Value column,
                    int64_t width);
-  SmallVector<Value> cloneBody(OpBuilder &b, ValueRange arguments,
-                               int64_t width);
 
   ScanOp op;
   LoopKernel &kernel;
@@ -56,42 +54,6 @@ private:
 
 static Type widen(Type type, int64_t width) {
   return width ? Type(VectorType::get({width}, type)) : type;
-}
-
-/// The region on vectors: all its ops are elementwise.
-SmallVector<Value> ScanEmitter::cloneBody(OpBuilder &b, ValueRange arguments,
-                                          int64_t width) {
-  Block &block = op.getBody().front();
-  IRMapping mapping;
-  mapping.map(block.getArguments(), arguments);
-  auto lookup = [&](Value value) -> Value {
-    if (Value known = mapping.lookupOrNull(value))
-      return known;
-    return value;
-  };
-  for (Operation &inner : block.without_terminator()) {
-    if (!width) {
-      b.clone(inner, mapping);
-      continue;
-    }
-    if (inner.hasTrait<OpTrait::ConstantLike>()) {
-      Operation *scalar = b.clone(inner);
-      for (auto [from, to] :
-           llvm::zip(inner.getResults(), scalar->getResults()))
-        mapping.map(
-            from, vector::BroadcastOp::create(b, inner.getLoc(),
-                                              widen(to.getType(), width), to));
-      continue;
-    }
-    SmallVector<Value> operands =
-        llvm::map_to_vector(inner.getOperands(), lookup);
-    SmallVector<Type> types = llvm::map_to_vector(
-        inner.getResultTypes(), [&](Type type) { return widen(type, width); });
-    Operation *wide = b.create(inner.getLoc(), inner.getName().getIdentifier(),
-                               operands, types, inner.getAttrs());
-    mapping.map(inner.getResults(), wide->getResults());
-  }
-  return llvm::map_to_vector(block.getTerminator()->getOperands(), lookup);
 }
 
 void ScanEmitter::emitColumns(OpBuilder &b, Location loc, const Unit &unit,
@@ -117,7 +79,8 @@ void ScanEmitter::emitColumns(OpBuilder &b, Location loc, const Unit &unit,
           arguments.push_back(
               LoopKernel::load(inner, l, input, rb.add(first, offset), width));
         llvm::append_range(arguments, values);
-        SmallVector<Value> yields = cloneBody(inner, arguments, width);
+        SmallVector<Value> yields =
+            cloneElementwise(inner, op.getBody().front(), arguments, width);
         for (auto [output, first, value] :
              llvm::zip(outputs, unit.outputs,
                        ArrayRef(yields).drop_front(values.size())))

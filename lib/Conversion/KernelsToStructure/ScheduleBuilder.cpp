@@ -14,8 +14,8 @@
 using namespace mlir;
 using namespace nested::ragged;
 
-ScheduleBuilder::ScheduleBuilder(func::FuncOp func)
-    : func(func), context(func.getContext()), b(func) {
+ScheduleBuilder::ScheduleBuilder(func::FuncOp func, int64_t vectorBits)
+    : func(func), vectorBits(vectorBits), context(func.getContext()), b(func) {
   schedule = ScheduleOp::create(b, func.getLoc(), func.getSymName(),
                                 b.getDictionaryAttr({}));
   b.createBlock(&schedule.getBody());

@@ -45,8 +45,11 @@ struct TableKey {
 
 class ScheduleBuilder {
 public:
-  /// Creates the schedule of `func` before it.
-  explicit ScheduleBuilder(mlir::func::FuncOp func);
+  /// Creates the schedule of `func` before it. `vectorBits`: of the registers
+  /// that kernels of narrow rows are written for; 0: there are none.
+  ScheduleBuilder(mlir::func::FuncOp func, int64_t vectorBits);
+
+  int64_t getVectorBits() const { return vectorBits; }
 
   /// The steps of the whole function; emits kernel functions too.
   mlir::LogicalResult run();
@@ -104,6 +107,7 @@ private:
   mlir::LogicalResult addReturn(mlir::func::ReturnOp op);
 
   mlir::func::FuncOp func;
+  int64_t vectorBits;
   mlir::MLIRContext *context;
   mlir::OpBuilder b;
   ScheduleOp schedule;

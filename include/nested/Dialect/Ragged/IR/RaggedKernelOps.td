@@ -159,7 +159,7 @@ def Ragged_TileReduceOp : Ragged_TileAccessOp<"tile_reduce"> {
   let summary = "folds the rows of each unit; the only op that crosses rows";
   let description = [{
     For each unit, in the order of its rows: `acc = combine(row, acc)`, elementwise, from `init`; at the unit's
-    end `finalize(acc, extents...)`. `combine` is associative and of type (T, T) -> T, so that partial
+    end `finalize(acc, extents...)`. `combine` is associative, commutative and of type (T, T) -> T, so that partial
     results can be combined by it too. The extents are those of the unit's sample (i64 arguments of
     `finalize`); for units of kind `chunks` they are totals over the batch. A unit without rows gives `finalize(init)` (R5).
 

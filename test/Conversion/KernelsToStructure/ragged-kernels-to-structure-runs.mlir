@@ -1,0 +1,136 @@
+// RUN: nested-opt %s --ragged-kernels-to-structure=vector-bits=128 --canonicalize --cse --split-input-file | FileCheck %s
+
+// Rows of one element: no loop goes row by row. Vectors go along the rows of a sample from its own start, the rest
+// is one masked vector, and lanes are combined in halves.
+// CHECK-LABEL: func.func @mean_k(
+// CHECK-SAME: %[[X:.*]]: memref<?xf32>, %[[Y:.*]]: memref<?xf32>, %{{.*}}: memref<?xi64>, %[[LENGTHS:.*]]: memref<?xi64>, %[[BASE:.*]]: memref<?xi64>, %[[BEGIN:.*]]: index, %[[END:.*]]: index)
+// CHECK: %[[INIT:.*]] = arith.constant dense<0.000000e+00> : vector<8xf32>
+// CHECK: scf.for %[[SAMPLE:.*]] = %[[BEGIN]] to %[[END]]
+// CHECK: memref.load %[[LENGTHS]][%[[SAMPLE]]]
+// CHECK: memref.load %[[BASE]][%[[SAMPLE]]]
+// CHECK: scf.for {{.*}} iter_args(%[[ACC:.*]] = %[[INIT]]) -> (vector<8xf32>)
+// CHECK-NEXT: arith.addi
+// CHECK-NEXT: %[[ROWS:.*]] = vector.load %[[X]]
+// CHECK-NEXT: arith.addf %[[ACC]], %[[ROWS]] : vector<8xf32>
+// CHECK-NEXT: scf.yield
+// CHECK: scf.if
+// CHECK: %[[MASK:.*]] = vector.create_mask
+// CHECK: vector.maskedload %[[X]][{{.*}}], %[[MASK]]
+// CHECK: %[[SUM:.*]] = arith.addf {{.*}} : vector<8xf32>
+// CHECK: arith.select %[[MASK]], %[[SUM]]
+// CHECK: arith.addf {{.*}} : vector<4xf32>
+// CHECK: arith.addf {{.*}} : vector<2xf32>
+// CHECK: arith.addf {{.*}} : vector<1xf32>
+// CHECK: arith.divf
+// CHECK: memref.store {{.*}}, %[[Y]][%[[SAMPLE]]]
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @mean(%x: !ragged.tensor<[N, 1], f32>) -> !ragged.tensor<[1], f32> {
+  %0 = ragged.kernel "mean_k" space [N] path [B] groups 0 units groups tile 48
+      ins(%x : !ragged.tensor<[N, 1], f32>) {
+  ^bb0(%t: !ragged.tile, %a: !ragged.tensor<[N, 1], f32>):
+    %1 = ragged.tile_read %a at %t map affine_map<(d0) -> (d0)> : !ragged.tensor<[N, 1], f32> -> tensor<48x1xf32>
+    %2 = ragged.tile_reduce %1 init [0.0 : f32] extents [N] combine {
+    ^bb0(%r: f32, %acc: f32):
+      %3 = arith.addf %acc, %r : f32
+      ragged.yield %3 : f32
+    } finalize {
+    ^bb0(%acc: f32, %n: i64):
+      %3 = arith.sitofp %n : i64 to f32
+      %4 = arith.divf %acc, %3 : f32
+      ragged.yield %4 : f32
+    } : tensor<48x1xf32> -> tensor<1xf32>
+    ragged.tile_yield %2 : tensor<1xf32>
+  } -> !ragged.tensor<[1], f32>
+  return %0 : !ragged.tensor<[1], f32>
+}
+
+// -----
+
+// What does not depend on the last coordinate is loaded once for a run of them; what does, as vectors. A range of
+// rows may begin and end inside of a run.
+// CHECK-LABEL: func.func @add_k(
+// CHECK-SAME: %[[ONE:[^:]*]]: memref<?x1xf32>, %[[U:[^:]*]]: memref<?xf32>, %[[Y:[^:]*]]: memref<?xf32>
+// CHECK: scf.for %[[SAMPLE:.*]] =
+// CHECK: scf.for %[[NUMBER:.*]] =
+// CHECK: %[[A:.*]] = memref.load %[[ONE]]
+// CHECK: scf.for
+// CHECK: vector.broadcast %[[A]]
+// CHECK: vector.load %[[U]]
+// CHECK: vector.store {{.*}}, %[[Y]]
+// CHECK: scf.if
+// CHECK: vector.maskedload %[[U]]
+// CHECK: vector.maskedstore %[[Y]]
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @add(%u: !ragged.tensor<[N, 1], f32>) -> !ragged.tensor<[N, N, 1], f32> {
+  %0 = ragged.kernel "add_k" space [N, N] path [B] groups 2 units groups tile 48
+      ins(%u : !ragged.tensor<[N, 1], f32>) {
+  ^bb0(%t: !ragged.tile, %a: !ragged.tensor<[N, 1], f32>):
+    %1 = ragged.tile_read %a at %t map affine_map<(d0, d1) -> (d0)> : !ragged.tensor<[N, 1], f32> -> tensor<48x1xf32>
+    %2 = ragged.tile_read %a at %t map affine_map<(d0, d1) -> (d1)> : !ragged.tensor<[N, 1], f32> -> tensor<48x1xf32>
+    %3 = arith.addf %1, %2 : tensor<48x1xf32>
+    ragged.tile_yield %3 : tensor<48x1xf32>
+  } -> !ragged.tensor<[N, N, 1], f32>
+  return %0 : !ragged.tensor<[N, N, 1], f32>
+}
+
+// -----
+
+// Two ragged dims that all reads take whole are one run: that of the sample.
+// CHECK-LABEL: func.func @scale_k(
+// CHECK: scf.for
+// CHECK: memref.load
+// CHECK: scf.for
+// CHECK-NOT: scf.for
+// CHECK: vector.load
+// CHECK: return
+func.func @scale(%x: !ragged.tensor<[N, M], f32>) -> !ragged.tensor<[N, M], f32> {
+  %0 = ragged.kernel "scale_k" space [N, M] path [B] groups 2 units groups tile 48
+      ins(%x : !ragged.tensor<[N, M], f32>) {
+  ^bb0(%t: !ragged.tile, %a: !ragged.tensor<[N, M], f32>):
+    %1 = ragged.tile_read %a at %t map affine_map<(d0, d1) -> (d0, d1)> : !ragged.tensor<[N, M], f32> -> tensor<48xf32>
+    %2 = arith.addf %1, %1 : tensor<48xf32>
+    ragged.tile_yield %2 : tensor<48xf32>
+  } -> !ragged.tensor<[N, M], f32>
+  return %0 : !ragged.tensor<[N, M], f32>
+}
+
+// -----
+
+// Elements without masked loads: the rest are scalars, with an accumulator of their own. Rows that are read
+// backwards are gathered.
+// CHECK-LABEL: func.func @most_k(
+// CHECK: scf.for {{.*}} -> (vector<8xi8>)
+// CHECK: vector.load {{.*}} vector<8xi8>
+// CHECK: scf.for {{.*}} -> (i8)
+// CHECK: arith.maxsi {{.*}} : i8
+// CHECK-NOT: vector.create_mask
+// CHECK-LABEL: func.func @columns_k(
+// CHECK: vector.from_elements {{.*}} : vector<4xf32>
+func.func @most(%x: !ragged.tensor<[N], i8>) -> !ragged.tensor<[], i8> {
+  %0 = ragged.kernel "most_k" space [N] path [B] groups 0 units groups tile 48
+      ins(%x : !ragged.tensor<[N], i8>) {
+  ^bb0(%t: !ragged.tile, %a: !ragged.tensor<[N], i8>):
+    %1 = ragged.tile_read %a at %t map affine_map<(d0) -> (d0)> : !ragged.tensor<[N], i8> -> tensor<48xi8>
+    %2 = ragged.tile_reduce %1 init [-128 : i8] extents [] combine {
+    ^bb0(%r: i8, %acc: i8):
+      %3 = arith.maxsi %acc, %r : i8
+      ragged.yield %3 : i8
+    } finalize {
+    ^bb0(%acc: i8):
+      ragged.yield %acc : i8
+    } : tensor<48xi8> -> tensor<i8>
+    ragged.tile_yield %2 : tensor<i8>
+  } -> !ragged.tensor<[], i8>
+  return %0 : !ragged.tensor<[], i8>
+}
+func.func @columns(%x: !ragged.tensor<[N, M], f32>) -> !ragged.tensor<[M, N], f32> {
+  %0 = ragged.kernel "columns_k" space [M, N] path [B] groups 2 units groups tile 48
+      ins(%x : !ragged.tensor<[N, M], f32>) {
+  ^bb0(%t: !ragged.tile, %a: !ragged.tensor<[N, M], f32>):
+    %1 = ragged.tile_read %a at %t map affine_map<(d0, d1) -> (d1, d0)> : !ragged.tensor<[N, M], f32> -> tensor<48xf32>
+    ragged.tile_yield %1 : tensor<48xf32>
+  } -> !ragged.tensor<[M, N], f32>
+  return %0 : !ragged.tensor<[M, N], f32>
+}

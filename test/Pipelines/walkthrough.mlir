@@ -8,7 +8,7 @@
 // KERNELS: ragged.kernel "pair_mean_k0" space [N, M] path [B] groups 1
 // STRUCTURE: func.func @pair_mean_k0(
 // STRUCTURE: ragged.schedule @pair_mean
-// LOOPS: vector.transfer_write
+// LOOPS: vector.store
 func.func @pair_mean(%u: !ragged.tensor<[N, 16], f32>, %v: !ragged.tensor<[M, 16], f32>) -> !ragged.tensor<[N, 16], f32> {
   %a = ragged.broadcast %u dims [0, 2] : !ragged.tensor<[N, 16], f32> -> !ragged.tensor<[N, M, 16], f32>
   %b = ragged.broadcast %v dims [1, 2] : !ragged.tensor<[M, 16], f32> -> !ragged.tensor<[N, M, 16], f32>

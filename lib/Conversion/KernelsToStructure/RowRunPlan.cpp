@@ -16,6 +16,7 @@
 #include "RowRuns.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -32,8 +33,11 @@ public:
 
 private:
   bool isNarrow(Value value);
+  bool hasForm(Value value);
   bool isSupported(Operation &op);
   bool isSupported(Block &block);
+  bool isElementwise(linalg::LinalgOp op);
+  bool isPossible();
   Access getAccess(TileReadOp read, unsigned first);
   bool readsOneRow(TileReadOp read, unsigned first);
   bool isPossible(RunPlan &plan, unsigned first);
@@ -42,18 +46,36 @@ private:
   KernelOp kernel;
   ScheduleBuilder &schedule;
   SmallVector<ExtentAttr> space;
+  int64_t columns = 1;
 };
 } // namespace
 
-/// One element for each row, or one element.
-bool RunPlanner::isNarrow(Value value) {
+/// Columns of the narrowest block and of the widest one.
+static constexpr int64_t kNarrowest = 8, kWidest = 64;
+
+/// Elements of a row of a tile, or of a shared value; 0 if it is not static.
+int64_t RunPlan::countElements(Value value, int64_t tileRows) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type)
-    return !isa<ShapedType>(value.getType());
-  int64_t elements = type.getNumElements();
-  auto rows = static_cast<int64_t>(kernel.getTile());
-  return elements == 1 || (elements == rows && type.getRank() > 0 &&
-                           type.getDimSize(0) == elements);
+    return isa<ShapedType>(value.getType()) ? 0 : 1;
+  if (!type.hasStaticShape())
+    return 0;
+  return isTile(value, tileRows) ? type.getNumElements() / tileRows
+                                 : type.getNumElements();
+}
+
+bool RunPlan::isTile(Value value, int64_t tileRows) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getRank() > 0 && type.getDimSize(0) == tileRows;
+}
+
+/// One element, or as many as a row has.
+bool RunPlanner::isNarrow(Value value) {
+  return RunPlan::countElements(value, kernel.getTile()) == 1;
+}
+bool RunPlanner::hasForm(Value value) {
+  int64_t count = RunPlan::countElements(value, kernel.getTile());
+  return count == 1 || count == columns;
 }
 
 /// Whether all ops of a region can be ops on vectors.
@@ -69,20 +91,123 @@ bool RunPlanner::isSupported(Block &block) {
   });
 }
 
+/// Whether an op works element by element: with wide rows all columns are their
+/// own places.
+bool RunPlanner::isElementwise(linalg::LinalgOp op) {
+  if (op->getNumResults() != 1 || !isSupported(*op.getBlock()))
+    return false;
+  if (isNarrow(op->getResult(0))) // Nothing is added up.
+    return llvm::all_of(op->getOperands(),
+                        [&](Value value) { return isNarrow(value); });
+  unsigned loops = op.getNumLoops();
+  return op.getNumParallelLoops() == loops &&
+         llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+           AffineMap map = op.getMatchingIndexingMap(&operand);
+           // Loop 0 is over rows (K1); a shared value may look like a tile.
+           bool isTile = RunPlan::isTile(operand.get(), kernel.getTile());
+           if (isNarrow(operand.get()))
+             return !isTile ||
+                    map.getResult(0) == getAffineDimExpr(0, op.getContext());
+           if (isTile)
+             return map.isIdentity();
+           return map.getNumResults() + 1 == loops &&
+                  map ==
+                      AffineMap::getMultiDimIdentityMap(loops, op.getContext())
+                          .getMinorSubMap(loops - 1);
+         });
+}
+
 bool RunPlanner::isSupported(Operation &op) {
-  if (isa<TileYieldOp, TileReadOp, TileCoordOp, TileExtentOp>(op) ||
-      op.hasTrait<OpTrait::ConstantLike>())
+  if (isa<TileYieldOp, TileCoordOp, TileExtentOp>(op))
     return true;
+  if (auto read = dyn_cast<TileReadOp>(op)) {
+    LogicalType type = LogicalType::of(getInput(kernel, read.getSource()));
+    ArrayRef<int64_t> inner =
+        ArrayRef(type.order).drop_front(read.getMap().getNumResults());
+    // A part of the rows is a range of their elements if they have one dim, and
+    // it may not lie outside of them.
+    bool isWide = !isNarrow(read.getResult());
+    if (isWide && inner.size() > 1 &&
+        (read.getInnerOffsets() || RowReads::mayBeOutside(read)))
+      return false;
+    auto tile = cast<RankedTensorType>(read.getType());
+    for (auto [k, dim] : llvm::enumerate(inner)) {
+      int64_t offset =
+          read.getInnerOffsets() ? (*read.getInnerOffsets())[k] : 0;
+      if (offset < 0 ||
+          offset + tile.getDimSize(k + 1) > *type.extents[dim].getConstant())
+        return false;
+    }
+    return true;
+  }
+  if (op.hasTrait<OpTrait::ConstantLike>()) {
+    Attribute value;
+    auto isOne = [](Attribute constant) {
+      auto dense = dyn_cast<DenseElementsAttr>(constant);
+      return !dense || dense.isSplat();
+    };
+    return llvm::all_of(op.getUses(),
+                        [](OpOperand &use) {
+                          return isa<TileLookupOp>(use.getOwner()) &&
+                                 use.getOperandNumber() == 0;
+                        }) ||
+           (matchPattern(&op, m_Constant(&value)) && isOne(value));
+  }
   if (auto lookup = dyn_cast<TileLookupOp>(op))
-    return isNarrow(lookup.getResult());
+    return isNarrow(lookup.getResult()) ||
+           cast<RankedTensorType>(lookup.getTable().getType()).getRank() == 2;
   if (auto reduce = dyn_cast<TileReduceOp>(op))
     return reduce.getNumResults() == 1 &&
-           isSupported(reduce.getCombine().front());
+           isSupported(reduce.getCombine().front()) &&
+           isSupported(reduce.getFinalize().front());
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-    return linalgOp->getNumResults() == 1 && isSupported(*linalgOp.getBlock());
+    return isElementwise(linalgOp);
   return isa<tensor::EmptyOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
              op) ||
          OpTrait::hasElementwiseMappableTraits(&op);
+}
+
+/// Whether every op has a form on vectors; then how many columns rows have.
+bool RunPlanner::isPossible() {
+  Block &body = kernel.getBody().front();
+  for (Operation &op : body)
+    for (Value value : op.getResults())
+      if (RunPlan::isTile(value, kernel.getTile()))
+        columns =
+            std::max(columns, RunPlan::countElements(value, kernel.getTile()));
+  // Blocks of columns are whole vectors.
+  if (columns != 1 && columns % kNarrowest != 0)
+    return false;
+  for (Operation &op : body) {
+    if (!isSupported(op))
+      return false;
+    for (Value value : op.getResults())
+      if (!op.hasTrait<OpTrait::ConstantLike>() && !hasForm(value))
+        return false;
+    for (Value operand : op.getOperands()) {
+      if (isa<TileReadOp, TileLookupOp>(op))
+        continue;
+      auto type = dyn_cast<RankedTensorType>(operand.getType());
+      if (!hasForm(operand) ||
+          (isa<BlockArgument>(operand) && type && type.getNumElements() != 1 &&
+           type.getRank() != 1))
+        return false;
+      // Rows of one element beside wide ones may be used, not stored or folded.
+      if (isa<TileYieldOp, TileReduceOp>(op) &&
+          RunPlan::countElements(operand, kernel.getTile()) != columns)
+        return false;
+    }
+  }
+  return true;
+}
+
+int64_t nested::ragged::countRowElements(KernelOp kernel, TileReadOp read) {
+  LogicalType type = LogicalType::of(getInput(kernel, read.getSource()));
+  int64_t count = 1;
+  for (int64_t dim :
+       ArrayRef(type.order).drop_front(read.getMap().getNumResults()))
+    count *= *type.extents[dim].getConstant();
+  return count;
 }
 
 /// Whether a read is of one row for all coordinates of the dims from `first`
@@ -105,17 +230,16 @@ Access RunPlanner::getAccess(TileReadOp read, unsigned first) {
     return Access::Index;
   if (readsOneRow(read, first))
     return Access::Uniform;
+  // One element of longer rows has others between it and the next one.
+  AffineMap map = read.getMap();
+  if (columns == 1 && countRowElements(kernel, read) != 1)
+    return Access::Gathered;
   if (RowReads::isPacked(kernel, read, schedule))
     return Access::Contiguous;
   // The last results are the dims of the run, of the same sizes.
   unsigned count = space.size() - first;
-  AffineMap map = read.getMap();
-  Value input = getInput(kernel, read.getSource());
-  LogicalType type = LogicalType::of(input);
-  int64_t rowElements = 1;
-  for (int64_t dim : ArrayRef(type.order).drop_front(map.getNumResults()))
-    rowElements *= type.extents[dim].getConstant().value_or(0);
-  if (map.getNumResults() < count || rowElements != 1 || read.getOutside())
+  LogicalType type = LogicalType::of(getInput(kernel, read.getSource()));
+  if (map.getNumResults() < count || read.getOutside())
     return Access::Gathered;
   unsigned outer = map.getNumResults() - count;
   ArrayRef<int64_t> starts = read.getStartDims().value_or(ArrayRef<int64_t>());
@@ -176,7 +300,9 @@ bool RunPlanner::isFlat() {
     if (isa<TileCoordOp, TileExtentOp, TileLookupOp, TileReduceOp>(op))
       return false;
     auto read = dyn_cast<TileReadOp>(op);
-    return !read || RowReads::isPacked(kernel, read, schedule) ||
+    return !read ||
+           (RowReads::isPacked(kernel, read, schedule) &&
+            (columns != 1 || countRowElements(kernel, read) == 1)) ||
            (LogicalType::of(getInput(kernel, read.getSource())).isDense() &&
             !read.getOffsets() && readsOneRow(read, 0));
   });
@@ -185,35 +311,18 @@ bool RunPlanner::isFlat() {
 std::optional<RunPlan> RunPlanner::run(int64_t vectorBits) {
   if (kernel.getUnits() != UnitKind::Groups)
     return std::nullopt;
-  bool folds = false, isGathered = false, isSmall = false;
-  for (Operation &op : kernel.getBody().front()) {
-    if (!isSupported(op) || !llvm::all_of(op.getResults(), [&](Value value) {
-          return isNarrow(value);
-        }))
-      return std::nullopt;
-    if (auto read = dyn_cast<TileReadOp>(op))
-      if (std::optional<ArrayRef<int64_t>> inner = read.getInnerOffsets()) {
-        // A part that may lie outside of the row.
-        LogicalType type = LogicalType::of(getInput(kernel, read.getSource()));
-        for (auto [k, offset] : llvm::enumerate(*inner))
-          if (offset < 0 ||
-              offset >=
-                  type.extents[type.order[read.getMap().getNumResults() + k]]
-                      .getConstant())
-            return std::nullopt;
-      }
-    for (Value operand : op.getOperands())
-      if (!isa<TileReadOp, TileLookupOp>(op) && !isNarrow(operand))
-        return std::nullopt;
-    folds |= isa<TileReduceOp>(op);
-  }
+  Block &body = kernel.getBody().front();
+  bool folds = !body.getOps<TileReduceOp>().empty();
+  if (!isPossible())
+    return std::nullopt;
   unsigned groups = kernel.getGroups();
   if (folds && groups == space.size())
     return std::nullopt;
   RunPlan plan;
+  plan.columns = columns;
   plan.isFlat = !folds && isFlat();
   if (plan.isFlat) {
-    for (TileReadOp read : kernel.getBody().front().getOps<TileReadOp>())
+    for (TileReadOp read : body.getOps<TileReadOp>())
       plan.reads[read] = RowReads::isPacked(kernel, read, schedule)
                              ? Access::Contiguous
                              : Access::Uniform;
@@ -224,8 +333,25 @@ std::optional<RunPlan> RunPlanner::run(int64_t vectorBits) {
     while (!isPossible(plan, first))
       ++first;
   }
+  if (columns != 1) {
+    // The accumulators of a block stay in half of the registers of AVX2.
+    int64_t bits = 1;
+    for (TileReduceOp reduce : body.getOps<TileReduceOp>())
+      bits += getStorageType(cast<TypedAttr>(reduce.getInit()[0]).getType())
+                  .getIntOrFloatBitWidth();
+    // Functions need registers for themselves, and are many instructions.
+    bool hasFunctions = false;
+    kernel.getBody().walk([&](Operation *op) {
+      hasFunctions |= isa<math::MathDialect>(op->getDialect());
+    });
+    plan.width = hasFunctions ? kNarrowest * 2 : kWidest;
+    while (plan.width > kNarrowest && plan.width * bits > 8 * 256 + plan.width)
+      plan.width /= 2;
+    return plan;
+  }
+  bool isGathered = !body.getOps<TileLookupOp>().empty(), isSmall = false;
   SmallVector<Type> elements;
-  for (Value value : kernel.getBody().front().getTerminator()->getOperands())
+  for (Value value : body.getTerminator()->getOperands())
     if (!value.getDefiningOp<TileReduceOp>())
       elements.push_back(value.getType());
   for (auto [op, access] : plan.reads) {
@@ -233,7 +359,6 @@ std::optional<RunPlan> RunPlanner::run(int64_t vectorBits) {
     if (access == Access::Contiguous)
       elements.push_back(op->getResult(0).getType());
   }
-  isGathered |= !kernel.getBody().front().getOps<TileLookupOp>().empty();
   for (Type type : elements)
     isSmall |= getElementTypeOrSelf(type).getIntOrFloatBitWidth() < 32;
   // Two registers of f32, so that there are two chains of operations.

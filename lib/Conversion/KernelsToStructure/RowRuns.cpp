@@ -20,132 +20,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RowRuns.h"
-
 #include "LoopKernel.h"
+#include "RowRunEmitter.h"
 
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace nested::ragged;
 using Access = RunPlan::Access;
-
-//===----------------------------------------------------------------------===//
-// The function
-//===----------------------------------------------------------------------===//
-
-namespace {
-/// A run that is being emitted: its position with the run's dims at 0, the
-/// number of that row, and what was read once for all rows.
-struct Run {
-  RowPosition position;
-  Value row;
-  /// Of a uniform read the element; of a contiguous one the first element.
-  DenseMap<Operation *, Value> reads;
-};
-
-/// Rows [at, at + width) of a run. A width of 0 is one row, as a scalar.
-struct Lanes {
-  Value at;
-  int64_t width = 0;
-  /// Which of them are rows of the run, and how many rows that has; null: all
-  /// are.
-  Value mask, end;
-};
-
-class RunEmitter {
-public:
-  RunEmitter(OpBuilder &outer, KernelOp kernel, StringRef name,
-             ScheduleBuilder &schedule, ArrayRef<Value> outputs,
-             const RunPlan &plan)
-      : kernel(kernel), plan(plan), loc(kernel.getLoc()), schedule(schedule),
-        outputBuffers(outputs),
-        signature(outer, kernel.getLoc(), name, schedule),
-        coordinates(kernel, signature),
-        reads(kernel, signature, coordinates, schedule),
-        space(toExtents(kernel.getSpace())) {}
-  FailureOr<EmittedKernel> run();
-
-private:
-  LogicalResult prepare();
-  void emitFlat(OpBuilder &b);
-  void emitMapped(OpBuilder &b);
-  void emitFolded(OpBuilder &b);
-  /// A loop over the samples of the units, each with its range of them.
-  void forSamples(OpBuilder &b,
-                  function_ref<void(OpBuilder &, Value sample, Value offset,
-                                    Value from, Value to)>
-                      body);
-  Value getLength(OpBuilder &b, unsigned from, unsigned to, Value sample);
-  /// The coordinates of dims [from, to) with this number in packed order.
-  void splitNumber(OpBuilder &b, Value number, unsigned from, unsigned to,
-                   RowPosition &position);
-  SmallVector<Value> emitRun(OpBuilder &b, Run &run, Value from, Value to,
-                             ValueRange accumulators);
-  void readOnce(OpBuilder &b, Run &run);
-  SmallVector<Value> emitLanes(OpBuilder &b, const Run &run, const Lanes &lanes,
-                               ValueRange accumulators);
-  Value emitRead(OpBuilder &b, const Run &run, const Lanes &lanes,
-                 TileReadOp read);
-  /// A value for each lane from its row, one by one.
-  Value gather(OpBuilder &b, const Run &run, const Lanes &lanes,
-               function_ref<Value(const RowPosition &, Value row)> element);
-  Value loadRow(OpBuilder &b, TileReadOp read,
-                const RowReads::Address &address);
-  Value cut(OpBuilder &b, Value stored, Type elementType);
-  Value splat(OpBuilder &b, Value scalar, int64_t width);
-  void store(OpBuilder &b, const Lanes &lanes, Value value, Value memref,
-             Value index);
-  SmallVector<Value> makeAccumulators(OpBuilder &b);
-  void finalize(OpBuilder &b, ValueRange accumulators, Value unit,
-                Value sample);
-
-  KernelOp kernel;
-  const RunPlan &plan;
-  Location loc;
-  ScheduleBuilder &schedule;
-  ArrayRef<Value> outputBuffers;
-  KernelSignature signature;
-  TileCoordinates coordinates;
-  RowReads reads;
-  SmallVector<ExtentAttr> space;
-
-  /// Memory of contiguous reads, of lookups, and of shared values.
-  DenseMap<Operation *, Value> sources, tables;
-  DenseMap<Value, Value> shared;
-  struct Result {
-    /// Null if rows are stored.
-    TileReduceOp reduce;
-    Value memref;
-  };
-  SmallVector<Result> results;
-};
-} // namespace
-
-static Type getElement(Value tile) {
-  return getScalarType(getElementTypeOrSelf(tile.getType()));
-}
-
-/// Booleans are i1 in registers and bytes in memory.
-Value RunEmitter::cut(OpBuilder &b, Value stored, Type elementType) {
-  if (!elementType.isInteger(1))
-    return stored;
-  Type type = elementType;
-  if (auto vector = dyn_cast<VectorType>(stored.getType()))
-    type = vector.clone(elementType);
-  return arith::TruncIOp::create(b, loc, type, stored);
-}
-
-Value RunEmitter::splat(OpBuilder &b, Value scalar, int64_t width) {
-  if (!width)
-    return scalar;
-  return vector::BroadcastOp::create(
-      b, loc, VectorType::get({width}, scalar.getType()), scalar);
-}
 
 /// Asks for the memory of everything, before code is written that uses it.
 LogicalResult RunEmitter::prepare() {
@@ -159,9 +43,13 @@ LogicalResult RunEmitter::prepare() {
     if (!arg || arg.getOwner() != &body)
       return;
     Value memref = getDenseMemref(value, kernel, signature, schedule);
+    if (!isNarrow(value)) {
+      shared[value] = memref;
+      return;
+    }
     SmallVector<Value> origin(type.getRank(), IndexBuilder(b, loc).constant(0));
     shared[value] = cut(b, memref::LoadOp::create(b, loc, memref, origin),
-                        getElement(value));
+                        getTileElement(value));
   };
   for (Operation &op : body) {
     if (auto read = dyn_cast<TileReadOp>(op)) {
@@ -187,8 +75,8 @@ LogicalResult RunEmitter::prepare() {
   }
   for (auto [k, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
     auto reduce = value.getDefiningOp<TileReduceOp>();
-    results.push_back(
-        {reduce, signature.addBuffer(outputBuffers[k], {}, getElement(value))});
+    results.push_back({reduce, signature.addBuffer(outputBuffers[k], {},
+                                                   getTileElement(value))});
   }
   return success();
 }
@@ -197,203 +85,62 @@ LogicalResult RunEmitter::prepare() {
 // Rows of a run
 //===----------------------------------------------------------------------===//
 
-/// The element of a row; what is outside of the source is a constant.
-Value RunEmitter::loadRow(OpBuilder &b, TileReadOp read,
-                          const RowReads::Address &address) {
+void RunEmitter::forColumns(OpBuilder &b, ColumnBody body) {
   IndexBuilder ib(b, loc);
-  Value source = reads.getSource(read);
-  SmallVector<Value> indices = {address.row};
-  unsigned inner = cast<MemRefType>(source.getType()).getRank() - 1;
-  for (unsigned k = 0; k < inner; ++k)
-    indices.push_back(
-        ib.constant(read.getInnerOffsets() ? (*read.getInnerOffsets())[k] : 0));
-  Type element = getElement(read.getResult());
-  Value value =
-      cut(b, memref::LoadOp::create(b, loc, source, indices), element);
-  if (!address.inside || !read.getOutside())
-    return value;
-  Value other = arith::ConstantOp::create(b, loc, *read.getOutside());
-  return arith::SelectOp::create(b, loc, address.inside, value, other);
-}
-
-void RunEmitter::readOnce(OpBuilder &b, Run &run) {
-  for (TileReadOp read : kernel.getBody().front().getOps<TileReadOp>()) {
-    Access access = plan.reads.lookup(read);
-    if (access != Access::Uniform && access != Access::Contiguous)
-      continue;
-    RowReads::Address address = reads.locate(b, read, run.position, run.row);
-    run.reads[read] =
-        access == Access::Uniform ? loadRow(b, read, address) : address.row;
-  }
-}
-
-Value RunEmitter::gather(
-    OpBuilder &b, const Run &run, const Lanes &lanes,
-    function_ref<Value(const RowPosition &, Value row)> element) {
-  IndexBuilder ib(b, loc);
-  SmallVector<Value> elements;
-  for (int64_t k = 0; k < std::max<int64_t>(lanes.width, 1); ++k) {
-    Value at = ib.add(lanes.at, ib.constant(k));
-    // Lanes behind the end repeat the last row.
-    if (lanes.mask)
-      at = ib.min(at, ib.sub(lanes.end, ib.constant(1)));
-    RowPosition position = run.position;
-    position.coordinates.back() = at;
-    elements.push_back(element(position, ib.add(run.row, at)));
-  }
-  if (!lanes.width)
-    return elements.front();
-  return vector::FromElementsOp::create(
-      b, loc, VectorType::get({lanes.width}, elements.front().getType()),
-      elements);
-}
-
-Value RunEmitter::emitRead(OpBuilder &b, const Run &run, const Lanes &lanes,
-                           TileReadOp read) {
-  IndexBuilder ib(b, loc);
-  Type element = getElement(read.getResult());
-  switch (plan.reads.lookup(read)) {
-  case Access::Index:
-    return {};
-  case Access::Uniform:
-    return splat(b, run.reads.lookup(read), lanes.width);
-  case Access::Gathered:
-    return gather(b, run, lanes, [&](const RowPosition &position, Value row) {
-      return loadRow(b, read, reads.locate(b, read, position, row));
-    });
-  case Access::Contiguous:
-    break;
-  }
-  Value source = sources.lookup(read);
-  Value index = ib.add(run.reads.lookup(read), lanes.at);
-  Type stored = cast<MemRefType>(source.getType()).getElementType();
-  if (!lanes.width)
-    return cut(b, memref::LoadOp::create(b, loc, source, index), element);
-  auto type = VectorType::get({lanes.width}, stored);
-  if (!lanes.mask)
-    return cut(b, vector::LoadOp::create(b, loc, type, source, index), element);
-  Value nothing = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
-  return cut(b,
-             vector::MaskedLoadOp::create(
-                 b, loc, type, source, ValueRange{index}, lanes.mask, nothing),
-             element);
-}
-
-void RunEmitter::store(OpBuilder &b, const Lanes &lanes, Value value,
-                       Value memref, Value index) {
-  Type stored = cast<MemRefType>(memref.getType()).getElementType();
-  auto vector = dyn_cast<VectorType>(value.getType());
-  if (getElementTypeOrSelf(value.getType()) != stored)
-    value = arith::ExtUIOp::create(
-        b, loc, vector ? Type(vector.clone(stored)) : stored, value);
-  if (!vector)
-    memref::StoreOp::create(b, loc, value, memref, index);
-  else if (lanes.mask)
-    vector::MaskedStoreOp::create(b, loc, memref, ValueRange{index}, lanes.mask,
-                                  value);
-  else
-    vector::StoreOp::create(b, loc, value, memref, index);
-}
-
-/// The tile program on some rows; gives the accumulators after them.
-SmallVector<Value> RunEmitter::emitLanes(OpBuilder &b, const Run &run,
-                                         const Lanes &lanes,
-                                         ValueRange accumulators) {
-  IndexBuilder ib(b, loc);
-  DenseMap<Value, Value> values;
-  auto get = [&](Value value) -> Value {
-    if (Value known = values.lookup(value))
-      return known;
-    if (Value scalar = shared.lookup(value))
-      return splat(b, scalar, lanes.width);
-    // A constant, of one element or of equal ones.
-    Attribute constant;
-    if (matchPattern(value, m_Constant(&constant))) {
-      if (auto dense = dyn_cast<DenseElementsAttr>(constant))
-        constant = *dense.value_begin<Attribute>();
-      return splat(b,
-                   arith::ConstantOp::create(b, loc, cast<TypedAttr>(constant)),
-                   lanes.width);
+  int64_t done = plan.columns / plan.width * plan.width;
+  if (done == plan.width)
+    body(b, ib.constant(0), plan.width);
+  else if (done)
+    scf::ForOp::create(
+        b, loc, ib.constant(0), ib.constant(done), ib.constant(plan.width),
+        ValueRange(),
+        [&](OpBuilder &inner, Location l, Value column, ValueRange) {
+          body(inner, column, plan.width);
+          scf::YieldOp::create(inner, l);
+        });
+  for (int64_t width = plan.width / 2; done < plan.columns; width /= 2)
+    if (plan.columns - done >= width) {
+      body(b, ib.constant(done), width);
+      done += width;
     }
-    // Memory that nothing has been written to.
-    return splat(b,
-                 arith::ConstantOp::create(
-                     b, loc, cast<TypedAttr>(b.getZeroAttr(getElement(value)))),
-                 lanes.width);
-  };
-  SmallVector<Value> next(accumulators);
-  unsigned fold = 0;
-  for (Operation &op : kernel.getBody().front()) {
-    if (auto read = dyn_cast<TileReadOp>(op)) {
-      values[read.getResult()] = emitRead(b, run, lanes, read);
-    } else if (auto lookup = dyn_cast<TileLookupOp>(op)) {
-      Value table = tables.lookup(lookup);
-      values[lookup.getResult()] =
-          gather(b, run, lanes, [&](const RowPosition &position, Value row) {
-            SmallVector<Value> indices(
-                cast<MemRefType>(table.getType()).getRank(), ib.constant(0));
-            indices[0] = reads.lookup(b, lookup, position, row);
-            return cut(b, memref::LoadOp::create(b, loc, table, indices),
-                       getElement(lookup.getResult()));
-          });
-    } else if (auto coord = dyn_cast<TileCoordOp>(op)) {
-      int64_t dim = static_cast<int64_t>(coord.getDim());
-      bool isRun = dim == static_cast<int64_t>(plan.firstOfRun);
-      Value first = dim < 0
-                        ? run.position.sample
-                        : (isRun ? lanes.at : run.position.coordinates[dim]);
-      Value value = splat(b, ib.toI64(first), lanes.width);
-      if (isRun && lanes.width) {
-        auto numbers = llvm::to_vector(llvm::seq<int64_t>(0, lanes.width));
-        Value steps = arith::ConstantOp::create(
-            b, loc,
-            DenseElementsAttr::get(cast<VectorType>(value.getType()),
-                                   ArrayRef(numbers)));
-        value = arith::AddIOp::create(b, loc, value, steps);
-      }
-      values[coord.getResult()] = value;
-    } else if (auto extentOp = dyn_cast<TileExtentOp>(op)) {
-      Value extent = coordinates.evaluate(
-          b, extentOp.getExtent(), coordinates.getPath(), run.position.sample);
-      values[extentOp.getResult()] = splat(b, ib.toI64(extent), lanes.width);
-    } else if (auto reduce = dyn_cast<TileReduceOp>(op)) {
-      // Scalars have accumulators of their own, behind those of vectors.
-      unsigned number = fold++ + (lanes.width ? 0 : accumulators.size() / 2);
-      Value folded = cloneElementwise(
-          b, reduce.getCombine().front(),
-          {get(reduce.getInputs()[0]), accumulators[number]}, lanes.width)[0];
-      if (lanes.mask)
-        folded = arith::SelectOp::create(b, loc, lanes.mask, folded,
-                                         accumulators[number]);
-      next[number] = folded;
-    } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-      values[op.getResult(0)] = cloneElementwise(
-          b, *linalgOp.getBlock(), llvm::map_to_vector(op.getOperands(), get),
-          lanes.width)[0];
-    } else if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op)) {
-      values[op.getResult(0)] = get(op.getOperand(0));
-    } else if (!isa<tensor::EmptyOp, TileYieldOp>(op) &&
-               !op.hasTrait<OpTrait::ConstantLike>()) {
-      Type type = getElement(op.getResult(0));
-      if (lanes.width)
-        type = VectorType::get({lanes.width}, type);
-      Operation *wide = b.create(loc, op.getName().getIdentifier(),
-                                 llvm::map_to_vector(op.getOperands(), get),
-                                 type, op.getAttrs());
-      values[op.getResult(0)] = wide->getResult(0);
-    }
-  }
-  Value row = ib.add(run.row, lanes.at);
-  Operation *yield = kernel.getBody().front().getTerminator();
-  for (auto [result, value] : llvm::zip(results, yield->getOperands()))
-    if (!result.reduce)
-      store(b, lanes, get(value), result.memref, row);
-  return next;
 }
 
+/// `block`: the columns whose folds these are; without a column if rows are
+/// stored, or narrow.
 SmallVector<Value> RunEmitter::emitRun(OpBuilder &b, Run &run, Value from,
-                                       Value to, ValueRange accumulators) {
-  readOnce(b, run);
+                                       Value to, ValueRange accumulators,
+                                       const Lanes &block) {
+  readOnce(b, run, block);
+  return isWide() ? emitWide(b, run, from, to, accumulators, block)
+                  : emitNarrow(b, run, from, to, accumulators);
+}
+
+SmallVector<Value> RunEmitter::emitWide(OpBuilder &b, const Run &run,
+                                        Value from, Value to,
+                                        ValueRange accumulators,
+                                        const Lanes &block) {
+  auto loop = scf::ForOp::create(
+      b, loc, from, to, IndexBuilder(b, loc).constant(1), accumulators,
+      [&](OpBuilder &body, Location l, Value at, ValueRange args) {
+        State row = beginRow(body, run, at);
+        SmallVector<Value> next;
+        if (block.column) {
+          prefetch(body, run, {at, block.width, {}, {}, block.column});
+          next = emitLanes(body, run, {at, block.width, {}, {}, block.column},
+                           row, args);
+        } else {
+          forColumns(body, [&](OpBuilder &inner, Value column, int64_t width) {
+            emitLanes(inner, run, {at, width, {}, {}, column}, row, {});
+          });
+        }
+        scf::YieldOp::create(body, l, next);
+      });
+  return SmallVector<Value>(loop.getResults());
+}
+
+SmallVector<Value> RunEmitter::emitNarrow(OpBuilder &b, const Run &run,
+                                          Value from, Value to,
+                                          ValueRange accumulators) {
   IndexBuilder ib(b, loc);
   Value width = ib.constant(plan.width);
   Value whole = ib.mul(ib.div(ib.sub(to, from), width), width);
@@ -403,8 +150,9 @@ SmallVector<Value> RunEmitter::emitRun(OpBuilder &b, Run &run, Value from,
     auto loop = scf::ForOp::create(
         b, loc, begin, finish, ib.constant(std::max<int64_t>(lanes, 1)), state,
         [&](OpBuilder &body, Location l, Value at, ValueRange args) {
-          scf::YieldOp::create(body, l,
-                               emitLanes(body, run, {at, lanes, {}, {}}, args));
+          scf::YieldOp::create(
+              body, l,
+              emitLanes(body, run, {at, lanes, {}, {}, {}}, State(), args));
         });
     return SmallVector<Value>(loop.getResults());
   };
@@ -417,7 +165,8 @@ SmallVector<Value> RunEmitter::emitRun(OpBuilder &b, Run &run, Value from,
         then, l, VectorType::get({plan.width}, then.getI1Type()),
         IndexBuilder(then, l).sub(to, end));
     scf::YieldOp::create(
-        then, l, emitLanes(then, run, {end, plan.width, mask, to}, state));
+        then, l,
+        emitLanes(then, run, {end, plan.width, mask, to, {}}, State(), state));
   };
   if (state.empty()) {
     scf::IfOp::create(b, loc, isRest, masked);
@@ -434,49 +183,65 @@ SmallVector<Value> RunEmitter::emitRun(OpBuilder &b, Run &run, Value from,
 // Folds
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> RunEmitter::makeAccumulators(OpBuilder &b) {
+SmallVector<Value> RunEmitter::makeAccumulators(OpBuilder &b, int64_t width) {
   SmallVector<Value> vectors, scalars;
   for (TileReduceOp reduce : kernel.getBody().front().getOps<TileReduceOp>()) {
     Value init =
         arith::ConstantOp::create(b, loc, cast<TypedAttr>(reduce.getInit()[0]));
-    vectors.push_back(splat(b, init, plan.width));
+    vectors.push_back(splat(b, init, width));
     scalars.push_back(init);
   }
-  llvm::append_range(vectors, scalars);
+  if (!isWide())
+    llvm::append_range(vectors, scalars);
   return vectors;
 }
 
+/// The lanes of a fold as one element.
+Value RunEmitter::combineLanes(OpBuilder &b, TileReduceOp reduce,
+                               Value accumulator, Value scalar) {
+  Block &combine = reduce.getCombine().front();
+  // The upper half into the lower one, until one lane is left.
+  for (int64_t width = plan.width / 2; width >= 1; width /= 2) {
+    auto half = [&](int64_t offset) -> Value {
+      return vector::ExtractStridedSliceOp::create(
+          b, loc, accumulator, ArrayRef<int64_t>{offset},
+          ArrayRef<int64_t>{width}, ArrayRef<int64_t>{1});
+    };
+    accumulator =
+        cloneElementwise(b, combine, {half(width), half(0)}, width)[0];
+  }
+  Value value =
+      vector::ExtractOp::create(b, loc, accumulator, ArrayRef<int64_t>{0});
+  if (plan.masksTail)
+    return value;
+  return cloneElementwise(b, combine, {scalar, value}, 0)[0];
+}
+
 void RunEmitter::finalize(OpBuilder &b, ValueRange accumulators, Value unit,
-                          Value sample) {
+                          Value sample, const Lanes &block) {
   IndexBuilder ib(b, loc);
   DenseMap<Operation *, Value> folded;
   for (auto [k, reduce] :
        llvm::enumerate(kernel.getBody().front().getOps<TileReduceOp>())) {
-    Block &combine = reduce.getCombine().front();
     Value value = accumulators[k];
-    // The upper half into the lower one, until one lane is left.
-    for (int64_t width = plan.width / 2; width >= 1; width /= 2) {
-      auto half = [&](int64_t offset) -> Value {
-        return vector::ExtractStridedSliceOp::create(
-            b, loc, value, ArrayRef<int64_t>{offset}, ArrayRef<int64_t>{width},
-            ArrayRef<int64_t>{1});
-      };
-      value = cloneElementwise(b, combine, {half(width), half(0)}, width)[0];
-    }
-    value = vector::ExtractOp::create(b, loc, value, ArrayRef<int64_t>{0});
-    if (!plan.masksTail)
-      value = cloneElementwise(
-          b, combine, {accumulators[accumulators.size() / 2 + k], value}, 0)[0];
+    if (!isWide())
+      value = combineLanes(b, reduce, value,
+                           accumulators[accumulators.size() / 2 + k]);
     SmallVector<Value> arguments = {value};
     for (ExtentAttr extent : toExtents(reduce.getExtents()))
-      arguments.push_back(ib.toI64(
-          coordinates.evaluate(b, extent, coordinates.getPath(), sample)));
-    folded[reduce] =
-        cloneElementwise(b, reduce.getFinalize().front(), arguments, 0)[0];
+      arguments.push_back(splat(b,
+                                ib.toI64(coordinates.evaluate(
+                                    b, extent, coordinates.getPath(), sample)),
+                                block.width));
+    folded[reduce] = cloneElementwise(b, reduce.getFinalize().front(),
+                                      arguments, block.width)[0];
   }
+  Value index = unit;
+  if (block.column)
+    index = ib.add(ib.mul(unit, ib.constant(plan.columns)), block.column);
   for (const Result &result : results)
     if (result.reduce)
-      store(b, {}, folded.lookup(result.reduce), result.memref, unit);
+      store(b, block, folded.lookup(result.reduce), result.memref, index);
 }
 
 //===----------------------------------------------------------------------===//
@@ -542,7 +307,7 @@ void RunEmitter::emitFlat(OpBuilder &b) {
   Value zero = IndexBuilder(b, loc).constant(0);
   run.position.sample = run.row = zero;
   run.position.coordinates.assign(space.size(), zero);
-  emitRun(b, run, signature.getBegin(), signature.getEnd(), {});
+  emitRun(b, run, signature.getBegin(), signature.getEnd(), {}, {});
 }
 
 /// Rows are units: those of a sample may begin and end within a run.
@@ -557,7 +322,7 @@ void RunEmitter::emitMapped(OpBuilder &b) {
     run.position.coordinates.assign(space.size(), zero);
     run.row = offset;
     if (first == 0) {
-      emitRun(outer, run, from, to, {});
+      emitRun(outer, run, from, to, {}, {});
       return;
     }
     // Where a sample has rows its runs have; else there is no run at all.
@@ -573,7 +338,7 @@ void RunEmitter::emitMapped(OpBuilder &b) {
           splitNumber(inner, number, 0, first, one.position);
           one.row = ib.add(offset, start);
           emitRun(inner, one, ib.max(ib.sub(from, start), zero),
-                  ib.min(ib.sub(to, start), length), {});
+                  ib.min(ib.sub(to, start), length), {}, {});
           scf::YieldOp::create(inner, l);
         });
   });
@@ -589,20 +354,18 @@ void RunEmitter::emitFolded(OpBuilder &b) {
     Value length = getLength(outer, first, space.size(), sample);
     Value runs = getLength(outer, groups, first, sample);
     Value firstRow = ob.load(rows, sample);
-    auto emitUnit = [&](OpBuilder &inner, Value local) {
+    auto emitColumns = [&](OpBuilder &inner, const Run &run, Value local,
+                           const Lanes &block) {
       IndexBuilder ib(inner, loc);
-      Run run;
-      run.position.sample = sample;
-      run.position.coordinates.assign(space.size(), zero);
-      splitNumber(inner, local, 0, groups, run.position);
-      SmallVector<Value> state = makeAccumulators(inner);
+      SmallVector<Value> state =
+          makeAccumulators(inner, isWide() ? block.width : plan.width);
       auto emitOne = [&](OpBuilder &at, Value number, ValueRange args) {
         IndexBuilder rb(at, loc);
         Run one(run);
         splitNumber(at, number, groups, first, one.position);
         Value before = rb.add(rb.mul(local, runs), number);
         one.row = rb.add(firstRow, rb.mul(before, length));
-        return emitRun(at, one, zero, length, args);
+        return emitRun(at, one, zero, length, args, block);
       };
       if (groups == first) {
         state = emitOne(inner, zero, state);
@@ -615,7 +378,18 @@ void RunEmitter::emitFolded(OpBuilder &b) {
         state.assign(loop.getResults().begin(), loop.getResults().end());
       }
       Value unit = groups == 0 ? sample : ib.add(offset, local);
-      finalize(inner, state, unit, sample);
+      finalize(inner, state, unit, sample, block);
+    };
+    auto emitUnit = [&](OpBuilder &inner, Value local) {
+      Run run;
+      run.position.sample = sample;
+      run.position.coordinates.assign(space.size(), zero);
+      splitNumber(inner, local, 0, groups, run.position);
+      if (!isWide())
+        return emitColumns(inner, run, local, {});
+      forColumns(inner, [&](OpBuilder &at, Value column, int64_t width) {
+        emitColumns(at, run, local, {zero, width, {}, {}, column});
+      });
     };
     if (groups == 0) {
       emitUnit(outer, zero);

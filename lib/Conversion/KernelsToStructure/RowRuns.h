@@ -12,7 +12,7 @@
 
 namespace nested::ragged {
 
-/// How a kernel whose rows are one element each is cut into runs.
+/// How a kernel whose rows are worked on element by element is cut into runs.
 struct RunPlan {
   enum class Access {
     /// Only says which rows others read.
@@ -29,14 +29,24 @@ struct RunPlan {
   unsigned firstOfRun = 0;
   /// Nothing depends on samples: all rows are one run.
   bool isFlat = false;
-  /// Rows of a vector.
+  /// Elements of a row. 1: lanes are rows, else they are columns.
+  int64_t columns = 1;
+  /// Rows of a vector, or the most columns of a block.
   int64_t width = 0;
   /// The rows behind the last whole vector are a masked vector; else scalars.
   bool masksTail = true;
+
+  /// Whether a value of the kernel's region has rows, and elements of one, or
+  /// of a shared value; 0: not known.
+  static bool isTile(mlir::Value value, int64_t tileRows);
+  static int64_t countElements(mlir::Value value, int64_t tileRows);
 };
 
-/// The plan of a kernel for vectors of `vectorBits`; none if its rows are wide,
-/// or if it does what has no vector form.
+/// Elements of the rows that a read is of, or of parts of.
+int64_t countRowElements(KernelOp kernel, TileReadOp read);
+
+/// The plan of a kernel for vectors of `vectorBits`; none if columns of its
+/// rows meet, or if it does what has no vector form.
 std::optional<RunPlan> planRuns(KernelOp kernel, ScheduleBuilder &schedule,
                                 int64_t vectorBits);
 

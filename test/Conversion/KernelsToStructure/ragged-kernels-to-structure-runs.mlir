@@ -55,8 +55,8 @@ func.func @mean(%x: !ragged.tensor<[N, 1], f32>) -> !ragged.tensor<[1], f32> {
 // CHECK: scf.for %[[NUMBER:.*]] =
 // CHECK: %[[A:.*]] = memref.load %[[ONE]]
 // CHECK: scf.for
-// CHECK: vector.broadcast %[[A]]
-// CHECK: vector.load %[[U]]
+// CHECK-DAG: vector.broadcast %[[A]]
+// CHECK-DAG: vector.load %[[U]]
 // CHECK: vector.store {{.*}}, %[[Y]]
 // CHECK: scf.if
 // CHECK: vector.maskedload %[[U]]
@@ -133,4 +133,88 @@ func.func @columns(%x: !ragged.tensor<[N, M], f32>) -> !ragged.tensor<[M, N], f3
     ragged.tile_yield %1 : tensor<48xf32>
   } -> !ragged.tensor<[M, N], f32>
   return %0 : !ragged.tensor<[M, N], f32>
+}
+
+// -----
+
+// Wide rows are folded a block of columns after the other, accumulators in registers: 64 of f32, then 8. What has one
+// element a row is a scalar.
+// CHECK-LABEL: func.func @weighted_k(
+// CHECK-SAME: %[[W:[^:]*]]: memref<?xf32>, %[[X:[^:]*]]: memref<?xf32>, %[[Y:[^:]*]]: memref<?xf32>
+// CHECK: scf.for {{.*}} -> (vector<64xf32>)
+// CHECK: %[[WEIGHT:.*]] = memref.load %[[W]]
+// CHECK: memref.prefetch %[[X]]
+// CHECK-DAG: vector.load %[[X]]{{.*}} : memref<?xf32>, vector<64xf32>
+// CHECK-DAG: vector.broadcast %[[WEIGHT]] : f32 to vector<64xf32>
+// CHECK: vector.store {{.*}}, %[[Y]]{{.*}} : memref<?xf32>, vector<64xf32>
+// CHECK: scf.for {{.*}} -> (vector<8xf32>)
+// CHECK: vector.store {{.*}}, %[[Y]]{{.*}} : memref<?xf32>, vector<8xf32>
+func.func @weighted(%w: !ragged.tensor<[N], f32>, %x: !ragged.tensor<[N, 72], f32>) -> !ragged.tensor<[72], f32> {
+  %0 = ragged.kernel "weighted_k" space [N] path [B] groups 0 units groups tile 48
+      ins(%w, %x : !ragged.tensor<[N], f32>, !ragged.tensor<[N, 72], f32>) {
+  ^bb0(%t: !ragged.tile, %a: !ragged.tensor<[N], f32>, %b: !ragged.tensor<[N, 72], f32>):
+    %1 = ragged.tile_read %a at %t map affine_map<(d0) -> (d0)> : !ragged.tensor<[N], f32> -> tensor<48xf32>
+    %2 = ragged.tile_read %b at %t map affine_map<(d0) -> (d0)> : !ragged.tensor<[N, 72], f32> -> tensor<48x72xf32>
+    %3 = tensor.empty() : tensor<48x72xf32>
+    %4 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
+        iterator_types = ["parallel", "parallel"]} ins(%1, %2 : tensor<48xf32>, tensor<48x72xf32>) outs(%3 : tensor<48x72xf32>) {
+    ^bb0(%u: f32, %v: f32, %o: f32):
+      %6 = arith.mulf %u, %v : f32
+      linalg.yield %6 : f32
+    } -> tensor<48x72xf32>
+    %5 = ragged.tile_reduce %4 init [0.0 : f32] extents [] combine {
+    ^bb0(%r: f32, %acc: f32):
+      %6 = arith.addf %acc, %r : f32
+      ragged.yield %6 : f32
+    } finalize {
+    ^bb0(%acc: f32):
+      ragged.yield %acc : f32
+    } : tensor<48x72xf32> -> tensor<72xf32>
+    ragged.tile_yield %5 : tensor<72xf32>
+  } -> !ragged.tensor<[72], f32>
+  return %0 : !ragged.tensor<[72], f32>
+}
+
+// -----
+
+// Rows by index: looked for once, then all columns.
+// CHECK-LABEL: func.func @rows_k(
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: scf.if
+// CHECK: vector.load {{.*}} vector<64xf32>
+// CHECK: vector.store {{.*}} vector<64xf32>
+// CHECK-NOT: scf.for
+// CHECK: return
+
+// Columns that meet keep a tile program.
+// CHECK-LABEL: func.func @norms_k(
+// CHECK: ragged.tile_gather
+func.func @rows(%i: !ragged.tensor<[N], i64>, %x: !ragged.tensor<[N, 64], f32>) -> !ragged.tensor<[N, 64], f32> {
+  %0 = ragged.kernel "rows_k" space [N] path [B] groups 1 units groups tile 48
+      ins(%i, %x : !ragged.tensor<[N], i64>, !ragged.tensor<[N, 64], f32>) {
+  ^bb0(%t: !ragged.tile, %a: !ragged.tensor<[N], i64>, %b: !ragged.tensor<[N, 64], f32>):
+    %1 = ragged.tile_read %a at %t map affine_map<(d0) -> (d0)> : !ragged.tensor<[N], i64> -> tensor<48xi64>
+    %2 = ragged.tile_read %b at %t map affine_map<(d0) -> (0)> starts(%1 : tensor<48xi64>) dims [0] : !ragged.tensor<[N, 64], f32> -> tensor<48x64xf32>
+    ragged.tile_yield %2 : tensor<48x64xf32>
+  } -> !ragged.tensor<[N, 64], f32>
+  return %0 : !ragged.tensor<[N, 64], f32>
+}
+func.func @norms(%x: !ragged.tensor<[N, 64], f32>) -> !ragged.tensor<[N], f32> {
+  %0 = ragged.kernel "norms_k" space [N] path [B] groups 1 units groups tile 48
+      ins(%x : !ragged.tensor<[N, 64], f32>) {
+  ^bb0(%t: !ragged.tile, %a: !ragged.tensor<[N, 64], f32>):
+    %1 = ragged.tile_read %a at %t map affine_map<(d0) -> (d0)> : !ragged.tensor<[N, 64], f32> -> tensor<48x64xf32>
+    %zero = arith.constant 0.0 : f32
+    %2 = tensor.empty() : tensor<48xf32>
+    %3 = linalg.fill ins(%zero : f32) outs(%2 : tensor<48xf32>) -> tensor<48xf32>
+    %4 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>],
+        iterator_types = ["parallel", "reduction"]} ins(%1 : tensor<48x64xf32>) outs(%3 : tensor<48xf32>) {
+    ^bb0(%v: f32, %o: f32):
+      %5 = arith.addf %v, %o : f32
+      linalg.yield %5 : f32
+    } -> tensor<48xf32>
+    ragged.tile_yield %4 : tensor<48xf32>
+  } -> !ragged.tensor<[N], f32>
+  return %0 : !ragged.tensor<[N], f32>
 }

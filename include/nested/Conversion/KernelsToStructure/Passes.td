@@ -19,9 +19,10 @@ def RaggedKernelsToStructure : Pass<"ragged-kernels-to-structure", "::mlir::Modu
        rows and of tables: it finds the first row of its units, and runs the tile program in a loop over
        tiles that cuts the packed rows regardless of where groups and samples end. Row numbers of
        everything that is not read in the order of the iteration space are computed per row.
-       A kernel whose rows are one element each goes along the rows instead, in vectors of `vector-bits`: a run
-       is as many rows as every read finds one behind the other, at best a sample, and folds keep one
-       accumulator per lane. It is written as loops, not as a tile program.
+       A kernel in which no two columns of a row meet goes along runs of rows instead, in vectors of `vector-bits`
+       or more: of rows if a row is one element, else of columns. A run is as many rows as every read finds one
+       behind the other, at best a sample; folds keep one accumulator per lane. It is written as loops, not as
+       a tile program.
     3. A fold over the batch becomes two launches: partial results of chunks of rows, then one pass
        over them (R8).
 
@@ -36,7 +37,7 @@ def RaggedKernelsToStructure : Pass<"ragged-kernels-to-structure", "::mlir::Modu
   }];
   let options = [
     Option<"vectorBits", "vector-bits", "int64_t", "0",
-           "Width of the registers that kernels of narrow rows are vectorized for; 0: all are tile programs">
+           "Width of the registers that kernels are vectorized for; 0: all kernels are tile programs">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",

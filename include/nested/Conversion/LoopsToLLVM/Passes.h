@@ -8,6 +8,8 @@
 #ifndef NESTED_CONVERSION_LOOPSTOLLVM_PASSES_H
 #define NESTED_CONVERSION_LOOPSTOLLVM_PASSES_H
 
+#include "nested/Dialect/Ragged/IR/MathAttributes.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/StringRef.h"
@@ -22,9 +24,6 @@ namespace nested {
 inline constexpr llvm::StringLiteral kKernelAttr = "ragged.kernel";
 /// Of a kernel that only CPUs run: the name of the op that it is the kernel of.
 inline constexpr llvm::StringLiteral kLoopKernelAttr = "ragged.loop_kernel";
-/// On a `math.exp` whose operand is not positive (or NaN) and whose results
-/// below the smallest normal number may be 0.
-inline constexpr llvm::StringLiteral kNotPositiveAttr = "nested.not_positive";
 inline constexpr llvm::StringLiteral kScratchBytesAttr = "ragged.scratch_bytes";
 inline constexpr llvm::StringLiteral kMayAliasAttr = "ragged.may_alias";
 inline constexpr llvm::StringLiteral kServicesAttr = "ragged.services";

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GenericBuilder.h"
+#include "nested/Dialect/Ragged/IR/MathAttributes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -46,7 +47,10 @@ FailureOr<SmallVector<Value>> SoftmaxOp::generalize(RewriterBase &rewriter) {
                                        makeNumber(b, l, computed, 0), v[0]);
       });
   auto exponential = [&](OpBuilder &b, Location l, ValueRange v) -> Value {
-    return math::ExpOp::create(b, l, arith::SubFOp::create(b, l, v[0], v[1]));
+    auto exp =
+        math::ExpOp::create(b, l, arith::SubFOp::create(b, l, v[0], v[1]));
+    exp->setAttr(kNotPositiveAttr, b.getUnitAttr());
+    return exp;
   };
   Value sum = builder.reduce(
       x, shift, dims, /*batch=*/false, getNumberAttr(wide, 0),

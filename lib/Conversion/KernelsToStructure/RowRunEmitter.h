@@ -1,0 +1,154 @@
+//===- RowRunEmitter.h - Writes a kernel of runs ----------------*- C++ -*-===//
+//
+// Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef NESTED_LIB_CONVERSION_KERNELSTOSTRUCTURE_ROWRUNEMITTER_H
+#define NESTED_LIB_CONVERSION_KERNELSTOSTRUCTURE_ROWRUNEMITTER_H
+
+#include "RowRuns.h"
+
+namespace nested::ragged {
+
+/// Writes the function of one kernel.
+class RunEmitter {
+public:
+  RunEmitter(mlir::OpBuilder &outer, KernelOp kernel, llvm::StringRef name,
+             ScheduleBuilder &schedule, llvm::ArrayRef<mlir::Value> outputs,
+             const RunPlan &plan)
+      : kernel(kernel), plan(plan), loc(kernel.getLoc()), schedule(schedule),
+        outputBuffers(outputs),
+        signature(outer, kernel.getLoc(), name, schedule),
+        coordinates(kernel, signature),
+        reads(kernel, signature, coordinates, schedule),
+        space(toExtents(kernel.getSpace())) {}
+  mlir::FailureOr<EmittedKernel> run();
+
+private:
+  using Values = llvm::SmallVector<mlir::Value>;
+
+  /// A run that is being emitted: its position with the run's dims at 0, the
+  /// number of that row, and what was read once for all rows.
+  struct Run {
+    RowPosition position;
+    mlir::Value row;
+    llvm::DenseMap<mlir::Operation *, RowReads::Address> addresses;
+    llvm::DenseMap<mlir::Operation *, mlir::Value> elements;
+  };
+  /// What is worked on at once. Lanes are rows [at, at + width) of a run; or,
+  /// if there is a `column`, columns [column, column + width) of row `at`. A
+  /// width of 0 is one element, as a scalar.
+  struct Lanes {
+    mlir::Value at;
+    int64_t width = 0;
+    /// Which of the rows are rows of the run, and how many that has; null: all
+    /// are.
+    mlir::Value mask, end;
+    mlir::Value column;
+  };
+  /// Values of the region, and, with wide rows, where rows are gathered from.
+  struct State {
+    llvm::DenseMap<mlir::Value, mlir::Value> values;
+    llvm::DenseMap<mlir::Operation *, RowReads::Address> addresses;
+  };
+  using ColumnBody = llvm::function_ref<void(
+      mlir::OpBuilder &, mlir::Value column, int64_t width)>;
+
+  // Runs (RowRuns.cpp).
+  mlir::LogicalResult prepare();
+  void emitFlat(mlir::OpBuilder &b);
+  void emitMapped(mlir::OpBuilder &b);
+  void emitFolded(mlir::OpBuilder &b);
+  /// A loop over the samples of the units, each with its range of them.
+  void forSamples(mlir::OpBuilder &b,
+                  llvm::function_ref<void(mlir::OpBuilder &, mlir::Value sample,
+                                          mlir::Value offset, mlir::Value from,
+                                          mlir::Value to)>
+                      body);
+  /// Blocks of columns of wide rows.
+  void forColumns(mlir::OpBuilder &b, ColumnBody body);
+  mlir::Value getLength(mlir::OpBuilder &b, unsigned from, unsigned to,
+                        mlir::Value sample);
+  /// The coordinates of dims [from, to) with this number in packed order.
+  void splitNumber(mlir::OpBuilder &b, mlir::Value number, unsigned from,
+                   unsigned to, RowPosition &position);
+  Values emitRun(mlir::OpBuilder &b, Run &run, mlir::Value from, mlir::Value to,
+                 mlir::ValueRange accumulators, const Lanes &block);
+  Values emitNarrow(mlir::OpBuilder &b, const Run &run, mlir::Value from,
+                    mlir::Value to, mlir::ValueRange accumulators);
+  Values emitWide(mlir::OpBuilder &b, const Run &run, mlir::Value from,
+                  mlir::Value to, mlir::ValueRange accumulators,
+                  const Lanes &block);
+  /// Accumulators of lanes, and behind them those of scalars.
+  Values makeAccumulators(mlir::OpBuilder &b, int64_t width);
+  mlir::Value combineLanes(mlir::OpBuilder &b, TileReduceOp reduce,
+                           mlir::Value accumulator, mlir::Value scalar);
+  void finalize(mlir::OpBuilder &b, mlir::ValueRange accumulators,
+                mlir::Value unit, mlir::Value sample, const Lanes &block);
+
+  // The tile program on lanes (RowRunBody.cpp).
+  void readOnce(mlir::OpBuilder &b, Run &run, const Lanes &block);
+  /// Rows of wide ones: their scalars, and where they are.
+  State beginRow(mlir::OpBuilder &b, const Run &run, mlir::Value at);
+  /// The accumulators after the lanes.
+  Values emitLanes(mlir::OpBuilder &b, const Run &run, const Lanes &lanes,
+                   State state, mlir::ValueRange accumulators);
+  void evaluate(mlir::OpBuilder &b, mlir::Operation &op, const Run &run,
+                const Lanes &lanes, State &state);
+  mlir::Value get(mlir::OpBuilder &b, mlir::Value value, const Lanes &lanes,
+                  const State &state);
+  mlir::Value emitRead(mlir::OpBuilder &b, const Run &run, const Lanes &lanes,
+                       TileReadOp read, const State &state);
+  void prefetch(mlir::OpBuilder &b, const Run &run, const Lanes &lanes);
+  mlir::Value emitLookup(mlir::OpBuilder &b, const Run &run, const Lanes &lanes,
+                         TileLookupOp lookup, const State &state);
+  /// A value for each lane from its row, one by one.
+  mlir::Value
+  gather(mlir::OpBuilder &b, const Run &run, const Lanes &lanes,
+         llvm::function_ref<mlir::Value(const RowPosition &, mlir::Value row)>
+             element);
+  /// Elements of a row that is somewhere.
+  mlir::Value loadRow(mlir::OpBuilder &b, TileReadOp read,
+                      const RowReads::Address &address, const Lanes &lanes);
+  mlir::Value cut(mlir::OpBuilder &b, mlir::Value stored,
+                  mlir::Type elementType);
+  mlir::Value splat(mlir::OpBuilder &b, mlir::Value scalar, int64_t width);
+  void store(mlir::OpBuilder &b, const Lanes &lanes, mlir::Value value,
+             mlir::Value memref, mlir::Value index);
+  bool isNarrow(mlir::Value value) {
+    return RunPlan::countElements(value, kernel.getTile()) == 1;
+  }
+  bool isWide() const { return plan.columns != 1; }
+
+  KernelOp kernel;
+  const RunPlan &plan;
+  mlir::Location loc;
+  ScheduleBuilder &schedule;
+  llvm::ArrayRef<mlir::Value> outputBuffers;
+  KernelSignature signature;
+  TileCoordinates coordinates;
+  RowReads reads;
+  llvm::SmallVector<ExtentAttr> space;
+
+  /// Memory of contiguous reads, of lookups, and of shared values: elements of
+  /// narrow ones.
+  llvm::DenseMap<mlir::Operation *, mlir::Value> sources, tables;
+  llvm::DenseMap<mlir::Value, mlir::Value> shared;
+  struct Result {
+    /// Null if rows are stored.
+    TileReduceOp reduce;
+    mlir::Value memref;
+  };
+  llvm::SmallVector<Result> results;
+};
+
+/// The type of a tile's elements in registers.
+inline mlir::Type getTileElement(mlir::Value tile) {
+  return getScalarType(mlir::getElementTypeOrSelf(tile.getType()));
+}
+
+} // namespace nested::ragged
+
+#endif // NESTED_LIB_CONVERSION_KERNELSTOSTRUCTURE_ROWRUNEMITTER_H

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // 1. f16 and bf16 functions are computed in f32.
-// 2. exp, exp2, log, log2, sin and cos by the patterns of this file. Upstream's
+// 2. exp, exp2, log, log2, erf, sin and cos by the patterns of this file.
+// Upstream's
 //    exp is off by up to 5 ulp near the overflow limit, its exp and log flush
 //    small numbers, and its sin and cos have no usable range reduction.
 // 3. The other functions by upstream's polynomials, which are made of exp and
@@ -54,6 +55,7 @@ public:
   Value add(Value a, Value b) const { return make<arith::AddFOp>(a, b); }
   Value sub(Value a, Value b) const { return make<arith::SubFOp>(a, b); }
   Value mul(Value a, Value b) const { return make<arith::MulFOp>(a, b); }
+  Value div(Value a, Value b) const { return make<arith::DivFOp>(a, b); }
   Value fma(Value a, Value b, Value c) const {
     return make<math::FmaOp>(a, b, c);
   }
@@ -182,6 +184,18 @@ Value approximate(math::Exp2Op, const ElementwiseBuilder &b, Value x) {
   Value r = b.sub(x, b.sub(shifted, b.constant(kRound)));
   r = b.mul(r, b.constant(0.693147180559945309f));
   return scale(b, expOfReduced(b, r), shifted);
+}
+
+/// x P(x^2) / Q(x^2): one form for all x, where upstream's chooses among
+/// polynomials coefficient by coefficient. Beyond the bounds the result is 1.
+Value approximate(math::ErfOp, const ElementwiseBuilder &b, Value x) {
+  x = b.clamp(x, -3.92f, 3.92f);
+  Value z = b.mul(x, x);
+  Value p = b.polynomial(z, {2.05074457e-6f, 2.84887879e-4f, 3.76446662e-3f,
+                             5.27453087e-2f, 1.90375552e-1f, 1.12837911f});
+  Value q = b.polynomial(z, {3.80987476e-5f, 1.16231362e-3f, 1.49668967e-2f,
+                             1.14096962e-1f, 5.02048671e-1f, 1.0f});
+  return b.clamp(b.div(b.mul(x, p), q), -1.0f, 1.0f);
 }
 
 /// x = 2^exponent * (1 + f) with 1 + f between sqrt(1/2) and sqrt(2).
@@ -332,14 +346,13 @@ struct ApproximateMath
     RewritePatternSet patterns(context);
     populateMathF32ExpansionPatterns(patterns, [](StringRef) { return true; });
     populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
-      return isOneOf<math::Log1pOp, math::ExpM1Op, math::TanhOp, math::ErfOp,
-                     math::ErfcOp>(name);
+      return isOneOf<math::Log1pOp, math::ExpM1Op, math::TanhOp, math::ErfcOp>(
+          name);
     });
-    patterns
-        .add<Approximate<math::ExpOp>, Approximate<math::Exp2Op>,
-             Approximate<math::LogOp>, Approximate<math::Log2Op>,
-             ApproximateTrig<math::SinOp, 0>, ApproximateTrig<math::CosOp, 1>>(
-            context);
+    patterns.add<Approximate<math::ExpOp>, Approximate<math::Exp2Op>,
+                 Approximate<math::LogOp>, Approximate<math::Log2Op>,
+                 Approximate<math::ErfOp>, ApproximateTrig<math::SinOp, 0>,
+                 ApproximateTrig<math::CosOp, 1>>(context);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -82,3 +82,16 @@ func.func @left_to_services(%x: vector<8xf64>, %y: f32) -> (vector<8xf64>, f32) 
   %c = math.powf %b, %y : f32
   return %a, %c : vector<8xf64>, f32
 }
+
+// erf is one quotient of two polynomials, without a choice among intervals: the selects are those of its bounds.
+// CHECK-LABEL: func.func @erf
+// CHECK-COUNT-2: arith.select
+// CHECK-COUNT-10: math.fma
+// CHECK: arith.divf
+// CHECK-COUNT-2: arith.select
+// CHECK-NOT: arith.select
+// CHECK: return
+func.func @erf(%x: vector<16xf32>) -> vector<16xf32> attributes {ragged.kernel} {
+  %0 = math.erf %x : vector<16xf32>
+  return %0 : vector<16xf32>
+}

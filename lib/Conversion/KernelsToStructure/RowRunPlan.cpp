@@ -16,7 +16,6 @@
 #include "RowRuns.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -334,19 +333,10 @@ std::optional<RunPlan> RunPlanner::run(int64_t vectorBits) {
       ++first;
   }
   if (columns != 1) {
-    // The accumulators of a block stay in half of the registers of AVX2.
-    int64_t bits = 1;
-    for (TileReduceOp reduce : body.getOps<TileReduceOp>())
-      bits += getStorageType(cast<TypedAttr>(reduce.getInit()[0]).getType())
-                  .getIntOrFloatBitWidth();
-    // Functions need registers for themselves, and are many instructions.
-    bool hasFunctions = false;
-    kernel.getBody().walk([&](Operation *op) {
-      hasFunctions |= isa<math::MathDialect>(op->getDialect());
-    });
-    plan.width = hasFunctions ? kNarrowest * 2 : kWidest;
-    while (plan.width > kNarrowest && plan.width * bits > 8 * 256 + plan.width)
-      plan.width /= 2;
+    // Whole lines of memory, in order, are worth more than accumulators that
+    // are all in registers: of f64, 64 columns are all 16 of AVX2. Maps have
+    // none.
+    plan.width = folds ? kWidest : kWidest / 2;
     return plan;
   }
   bool isGathered = !body.getOps<TileLookupOp>().empty(), isSmall = false;

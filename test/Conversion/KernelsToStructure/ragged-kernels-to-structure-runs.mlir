@@ -182,8 +182,9 @@ func.func @weighted(%w: !ragged.tensor<[N], f32>, %x: !ragged.tensor<[N, 72], f3
 // CHECK: scf.for
 // CHECK: scf.for
 // CHECK: scf.if
-// CHECK: vector.load {{.*}} vector<64xf32>
-// CHECK: vector.store {{.*}} vector<64xf32>
+// CHECK: scf.for
+// CHECK: vector.load {{.*}} vector<32xf32>
+// CHECK: vector.store {{.*}} vector<32xf32>
 // CHECK-NOT: scf.for
 // CHECK: return
 

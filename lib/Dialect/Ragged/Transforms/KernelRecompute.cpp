@@ -239,6 +239,7 @@ void Recompute::addClosure(Value value, llvm::DenseSet<Operation *> &ops) {
 }
 
 void Recompute::findNeeded() {
+  needed.clear();
   for (auto &[op, entry] : plans)
     for (Value result : op->getResults())
       if (entry.plan.isFold() || isStoredAnyway(result))
@@ -400,12 +401,18 @@ void Recompute::prune() {
       if (!op->use_empty() || generics[i].isFold())
         continue;
       generics.erase(generics.begin() + i);
+      for (Value result : op->getResults())
+        stored.erase(result);
+      plans.erase(op);
       op->erase();
     }
   }
   llvm::erase_if(steps, [](const StepPlan &step) {
     return !step.hostOp && step.kernel.generics.empty();
   });
+  for (auto [number, step] : llvm::enumerate(steps))
+    for (const GenericPlan &plan : step.kernel.generics)
+      plans.find(plan.op)->second.step = number;
 }
 
 std::optional<StepPlan> Recompute::split(size_t number) {
@@ -439,11 +446,15 @@ std::optional<StepPlan> Recompute::split(size_t number) {
 }
 
 void Recompute::run() {
-  findNeeded();
-  for (size_t step = 0; step < steps.size(); ++step)
-    if (!steps[step].hostOp)
-      runOn(step);
-  prune();
+  // What is stored for a later kernel may be what an earlier one needs instead
+  // of a value of its own: only the second time is that known.
+  for (int turn = 0; turn < 2; ++turn) {
+    findNeeded();
+    for (size_t step = 0; step < steps.size(); ++step)
+      if (!steps[step].hostOp)
+        runOn(step);
+    prune();
+  }
   for (size_t step = 0; step < steps.size(); ++step)
     if (!steps[step].hostOp)
       if (std::optional<StepPlan> rest = split(step))

@@ -1,4 +1,4 @@
-//===- RaggedSumByRows.cpp - Sums of rows before sums of the batch --------===//
+//===- RaggedSumByRows.cpp - Sums of rows before sums of more -------------===//
 //
 // Part of the nested project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,71 +25,75 @@ struct RaggedSumByRows
 };
 } // namespace
 
-static bool isFloatSum(ReduceOp op) {
+/// A sum over several ragged axes.
+static bool isLargeSum(ReduceOp op) {
+  LogicalType source = LogicalType::of(op.getSource());
   return op.getKind() == ReduceKind::Sum && !op.getKeepdims() &&
-         isa<FloatType>(LogicalType::of(op.getResult()).elementType);
+         isa<FloatType>(source.elementType) &&
+         llvm::count_if(op.getDims(),
+                        [&](int64_t dim) { return source.isRagged(dim); }) > 1;
 }
 
-/// The axes of rows: the ragged ones that are reduced, but the first in memory.
-static SmallVector<int64_t> getInnerAxes(ReduceOp op) {
+/// The ragged axes that are reduced, as they are in memory.
+static SmallVector<int64_t> getRaggedAxes(ReduceOp op) {
   SmallVector<int64_t> axes;
   for (int64_t dim : LogicalType::of(op.getSource()).getRaggedDims())
     if (llvm::is_contained(op.getDims(), dim))
       axes.push_back(dim);
-  if (!axes.empty())
-    axes.erase(axes.begin());
   return axes;
 }
 
-/// Whether `other` sums the same cells over the same axes, in each sample.
-static bool sumsRowsOf(ReduceOp other, const LogicalType &cells,
-                       ArrayRef<int64_t> axes) {
+/// Whether `other` reduces the same cells over `axes`, in each sample.
+static bool reducesRowsOf(ReduceOp other, const LogicalType &cells,
+                          ArrayRef<int64_t> axes) {
   LogicalType type = LogicalType::of(other.getSource());
-  return isFloatSum(other) && !other.getBatch() && type.path == cells.path &&
+  return !other.getBatch() && type.path == cells.path &&
          type.getRaggedExtents() == cells.getRaggedExtents() &&
-         other.getDims() == axes;
+         ArrayRef(getRaggedAxes(other)) == axes;
 }
 
-static void sumByRows(ReduceOp op, ArrayRef<int64_t> axes) {
+/// All axes but `outer` first.
+static void sumByRows(ReduceOp op, int64_t outer) {
   OpBuilder builder(op);
   TensorBuilder b(builder, op.getLoc());
   LogicalType type = LogicalType::of(op.getSource());
-  SmallVector<int64_t> rest;
-  for (int64_t dim : op.getDims())
-    if (!llvm::is_contained(axes, dim))
-      rest.push_back(
-          dim - llvm::count_if(axes, [&](int64_t axis) { return axis < dim; }));
-  // R6: what is added up over the batch is not rounded before.
+  SmallVector<int64_t> inner;
+  int64_t left = 0;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    if (dim != outer && llvm::is_contained(op.getDims(), dim))
+      inner.push_back(dim);
+    else
+      left += dim < outer;
+  }
+  // R6: what is added up further is not rounded before.
   Value source =
       b.convertFloat(op.getSource(), getSumType(type.elementType, true));
-  Value rows = b.reduce(ReduceKind::Sum, source, axes);
-  Value sum = b.reduce(ReduceKind::Sum, rows, rest, /*batch=*/true);
+  Value rows = b.reduce(ReduceKind::Sum, source, inner);
+  Value sum = b.reduce(ReduceKind::Sum, rows, left, op.getBatch());
   op.getResult().replaceAllUsesWith(b.convertFloat(sum, type.elementType));
   op.erase();
 }
 
 void RaggedSumByRows::runOnOperation() {
-  SmallVector<ReduceOp> sums;
-  getOperation().walk([&](ReduceOp op) {
-    if (isFloatSum(op))
-      sums.push_back(op);
-  });
-  for (ReduceOp &op : sums) {
-    SmallVector<int64_t> axes = getInnerAxes(op);
-    if (!op.getBatch() || axes.empty())
+  SmallVector<ReduceOp> reductions;
+  getOperation().walk([&](ReduceOp op) { reductions.push_back(op); });
+  for (ReduceOp &op : reductions) {
+    if (!isLargeSum(op))
       continue;
     LogicalType cells = LogicalType::of(op.getSource());
-    bool rowsAreSummed = llvm::any_of(sums, [&](ReduceOp other) {
-      return other && sumsRowsOf(other, cells, axes);
+    SmallVector<int64_t> axes = getRaggedAxes(op);
+    auto inner = ArrayRef(axes).drop_front();
+    bool rowsAreReduced = llvm::any_of(reductions, [&](ReduceOp other) {
+      return other && reducesRowsOf(other, cells, inner);
     });
-    if (!rowsAreSummed)
+    if (!rowsAreReduced)
       continue;
     remark::passed(
         op.getLoc(),
         remark::RemarkOpts::name("SumByRows").category("ragged-algebra"))
         << remark::add("summed over rows first, beside other sums of rows")
         << remark::metric("space", formatExtents(cells.getRaggedExtents()));
-    sumByRows(op, axes);
+    sumByRows(op, axes.front());
     op = nullptr;
   }
 }

@@ -17,6 +17,18 @@ func.func @rows(%g: !ragged.tensor<[N, M, 8], f32>, %h: !ragged.tensor<[N, M, 4]
 
 // -----
 
+// The mean of rows, and a sum of all elements of each sample: what is left of a row is one number.
+// CHECK-LABEL: func.func @all(
+// CHECK: %[[ROWS:.*]] = ragged.reduce sum %{{.*}} dims [1, 2] : !ragged.tensor<[N, M, 8], f64> -> !ragged.tensor<[N], f64>
+// CHECK: ragged.reduce sum %[[ROWS]] dims [0] : !ragged.tensor<[N], f64> -> !ragged.tensor<[], f64>
+func.func @all(%g: !ragged.tensor<[N, M, 8], f32>) -> (!ragged.tensor<[N, 8], f32>, !ragged.tensor<[], f32>) {
+  %r = ragged.reduce mean %g dims [1] : !ragged.tensor<[N, M, 8], f32> -> !ragged.tensor<[N, 8], f32>
+  %s = ragged.reduce sum %g dims [0, 1, 2] : !ragged.tensor<[N, M, 8], f32> -> !ragged.tensor<[], f32>
+  return %r, %s : !ragged.tensor<[N, 8], f32>, !ragged.tensor<[], f32>
+}
+
+// -----
+
 // Columns of what is also summed over columns: those are in another kernel, and so the sum stays as it is.
 // CHECK-LABEL: func.func @columns(
 // CHECK: ragged.reduce sum %{{.*}} dims [0] : !ragged.tensor<[N, M, 8], f32>

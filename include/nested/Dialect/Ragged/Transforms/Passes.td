@@ -155,12 +155,13 @@ def RaggedHoistLinear : Pass<"ragged-hoist-linear", "::mlir::func::FuncOp"> {
 }
 
 def RaggedSumByRows : Pass<"ragged-sum-by-rows", "::mlir::func::FuncOp"> {
-  let summary = "sum rows before the batch, where rows are summed anyway";
+  let summary = "sum rows before the rest, where rows are reduced anyway";
   let description = [{
-    A sum over the batch and over several ragged axes, `sum_{s,a,b} g[a, b]`, becomes the sum over the batch of sums of rows,
-    `sum_{s,a} (sum_b g[a, b])`, where another sum of the same cells over the same axes is needed in each sample. Then one
-    kernel makes the cells for both; sums over other groups of rows are in other kernels, which make the cells
-    again. The gradients of a bias and of the values that a hoisted map is broadcast from are such a pair.
+    A sum over several ragged axes, of each sample or of the batch, `sum_{s,a,b} g[a, b]`, becomes a sum of sums of rows,
+    `sum_{s,a} (sum_b g[a, b])`, where another reduction of the same cells over the same rows is needed in each sample.
+    Then one kernel makes the cells for both; sums over other groups of rows are in other kernels, which make
+    the cells again. The gradients of a bias and of the values that a hoisted map is broadcast from are such a pair, and so
+    are a mean of rows and the loss of all cells.
 
     Legality: sums of floats, without `keepdims`. The sums of rows are kept in the type that sums are accumulated in (R6), so
     results differ in the last bits at most: `--no-reassociate` leaves the pass out. A remark of

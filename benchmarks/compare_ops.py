@@ -89,6 +89,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--features", default="1,64,256")
     parser.add_argument("--only")
+    parser.add_argument("--peers", default=",".join(PEERS))
     options = common.start(parser)
     import importlib
 
@@ -97,7 +98,7 @@ def main():
     have = {"numpy": "numpy", "torch": "torch", "nested": "torch", "awkward": "awkward",
             "tf": "tensorflow", "jax": "jax", "danling": "danling"}  # fmt: skip
     peers = []
-    for peer in PEERS:
+    for peer in options.peers.split(","):
         try:
             importlib.import_module(have[peer])
             peers.append(peer)

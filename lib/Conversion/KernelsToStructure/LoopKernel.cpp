@@ -181,40 +181,44 @@ int64_t LoopKernel::countBytes(ArrayRef<LoopOperand> operands) {
 SmallVector<Value> nested::ragged::cloneElementwise(OpBuilder &b, Block &block,
                                                     ValueRange arguments,
                                                     int64_t width) {
-  auto widen = [&](Type type) {
-    return width ? Type(VectorType::get({width}, type)) : type;
-  };
   IRMapping mapping;
   mapping.map(block.getArguments(), arguments);
-  auto cloneConstant = [&](Operation *constant) {
-    Value scalar = b.clone(*constant)->getResult(0);
-    mapping.map(
-        constant->getResult(0),
-        width ? Value(vector::BroadcastOp::create(
-                    b, constant->getLoc(), widen(scalar.getType()), scalar))
-              : scalar);
-  };
   auto lookup = [&](Value value) -> Value {
     Operation *def = value.getDefiningOp();
     if (!mapping.contains(value) && def &&
         def->hasTrait<OpTrait::ConstantLike>())
-      cloneConstant(def);
+      mapping.map(value, b.clone(*def)->getResult(0));
     return mapping.lookupOrDefault(value);
+  };
+  auto splat = [&](Value value) -> Value {
+    if (!width || isa<VectorType>(value.getType()))
+      return value;
+    return vector::BroadcastOp::create(
+        b, value.getLoc(), VectorType::get({width}, value.getType()), value);
   };
   for (Operation &inner : block.without_terminator()) {
     if (inner.hasTrait<OpTrait::ConstantLike>()) {
-      cloneConstant(&inner);
+      b.clone(inner, mapping);
       continue;
     }
     SmallVector<Value> operands =
         llvm::map_to_vector(inner.getOperands(), lookup);
-    SmallVector<Type> types =
-        llvm::map_to_vector(inner.getResultTypes(), widen);
+    bool isWide = llvm::any_of(
+        operands, [](Value value) { return isa<VectorType>(value.getType()); });
+    SmallVector<Type> types(inner.getResultTypes());
+    for (auto [k, operand] : llvm::enumerate(operands))
+      // A select may choose between vectors as a whole.
+      if (isWide && (k != 0 || !isa<arith::SelectOp>(inner)))
+        operand = splat(operand);
+    for (Type &type : types)
+      if (isWide)
+        type = VectorType::get({width}, type);
     Operation *wide = b.create(inner.getLoc(), inner.getName().getIdentifier(),
                                operands, types, inner.getAttrs());
     mapping.map(inner.getResults(), wide->getResults());
   }
-  return llvm::map_to_vector(block.getTerminator()->getOperands(), lookup);
+  return llvm::map_to_vector(block.getTerminator()->getOperands(),
+                             [&](Value value) { return splat(lookup(value)); });
 }
 
 //===----------------------------------------------------------------------===//

@@ -122,8 +122,9 @@ private:
 };
 
 /// The region of a block whose ops are all elementwise, on vectors of `width`
-/// elements (0: on scalars). Constants of around it come along. Gives what it
-/// yields.
+/// elements (0: on scalars). Arguments may be scalars all the same: what
+/// depends on those alone stays one. Constants of around it come along. Gives
+/// what it yields, as vectors.
 llvm::SmallVector<mlir::Value> cloneElementwise(mlir::OpBuilder &b,
                                                 mlir::Block &block,
                                                 mlir::ValueRange arguments,

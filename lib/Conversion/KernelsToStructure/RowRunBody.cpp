@@ -228,18 +228,15 @@ void RunEmitter::store(OpBuilder &b, const Lanes &lanes, Value value,
 // Ops
 //===----------------------------------------------------------------------===//
 
+/// A scalar if it is the same in all lanes.
 Value RunEmitter::get(OpBuilder &b, Value value, const Lanes &lanes,
                       const State &state) {
-  auto widen = [&](Value known) {
-    return isa<VectorType>(known.getType()) ? known
-                                            : splat(b, known, lanes.width);
-  };
   if (Value known = state.values.lookup(value))
-    return widen(known);
+    return known;
   if (Value known = shared.lookup(value)) {
     auto memref = dyn_cast<MemRefType>(known.getType());
     if (!memref)
-      return widen(known);
+      return known;
     auto type = VectorType::get({lanes.width}, memref.getElementType());
     return cut(
         b,
@@ -251,11 +248,15 @@ Value RunEmitter::get(OpBuilder &b, Value value, const Lanes &lanes,
   if (matchPattern(value, m_Constant(&constant))) {
     if (auto dense = dyn_cast<DenseElementsAttr>(constant))
       constant = *dense.value_begin<Attribute>();
-    return widen(arith::ConstantOp::create(b, loc, cast<TypedAttr>(constant)));
+    return arith::ConstantOp::create(b, loc, cast<TypedAttr>(constant));
   }
   // Memory that nothing has been written to.
-  return widen(arith::ConstantOp::create(
-      b, loc, cast<TypedAttr>(b.getZeroAttr(getTileElement(value)))));
+  return arith::ConstantOp::create(
+      b, loc, cast<TypedAttr>(b.getZeroAttr(getTileElement(value))));
+}
+
+Value RunEmitter::widen(OpBuilder &b, Value value, int64_t width) {
+  return isa<VectorType>(value.getType()) ? value : splat(b, value, width);
 }
 
 /// The value of one op of the region but folds.
@@ -276,8 +277,9 @@ void RunEmitter::evaluate(OpBuilder &b, Operation &op, const Run &run,
     bool isRun = dim == static_cast<int64_t>(plan.firstOfRun);
     Value first = dim < 0 ? run.position.sample
                           : (isRun ? lanes.at : run.position.coordinates[dim]);
-    Value value = splat(b, ib.toI64(first), lanes.width);
+    Value value = ib.toI64(first);
     if (isRun && lanes.width) {
+      value = splat(b, value, lanes.width);
       auto numbers = llvm::to_vector(llvm::seq<int64_t>(0, lanes.width));
       Value steps = arith::ConstantOp::create(
           b, loc,
@@ -301,8 +303,10 @@ void RunEmitter::evaluate(OpBuilder &b, Operation &op, const Run &run,
     Type type = getTileElement(op.getResult(0));
     if (lanes.width)
       type = VectorType::get({lanes.width}, type);
-    Operation *wide = b.create(loc, op.getName().getIdentifier(), operands(),
-                               type, op.getAttrs());
+    SmallVector<Value> wides = llvm::map_to_vector(
+        operands(), [&](Value value) { return widen(b, value, lanes.width); });
+    Operation *wide =
+        b.create(loc, op.getName().getIdentifier(), wides, type, op.getAttrs());
     state.values[op.getResult(0)] = wide->getResult(0);
   }
 }
@@ -360,6 +364,7 @@ SmallVector<Value> RunEmitter::emitLanes(OpBuilder &b, const Run &run,
   Operation *yield = kernel.getBody().front().getTerminator();
   for (auto [result, value] : llvm::zip(results, yield->getOperands()))
     if (!result.reduce)
-      store(b, lanes, get(b, value, lanes, state), result.memref, index);
+      store(b, lanes, widen(b, get(b, value, lanes, state), lanes.width),
+            result.memref, index);
   return next;
 }

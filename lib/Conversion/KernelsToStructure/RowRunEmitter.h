@@ -83,6 +83,10 @@ private:
                   const Lanes &block);
   /// Accumulators of lanes, and behind them those of scalars.
   Values makeAccumulators(mlir::OpBuilder &b, int64_t width);
+  /// Accumulators in memory, of a block of columns.
+  Values loadAccumulators(mlir::OpBuilder &b, const Lanes &block);
+  void storeAccumulators(mlir::OpBuilder &b, mlir::ValueRange accumulators,
+                         const Lanes &block);
   mlir::Value combineLanes(mlir::OpBuilder &b, TileReduceOp reduce,
                            mlir::Value accumulator, mlir::Value scalar);
   void finalize(mlir::OpBuilder &b, mlir::ValueRange accumulators,
@@ -115,6 +119,7 @@ private:
   mlir::Value cut(mlir::OpBuilder &b, mlir::Value stored,
                   mlir::Type elementType);
   mlir::Value splat(mlir::OpBuilder &b, mlir::Value scalar, int64_t width);
+  mlir::Value widen(mlir::OpBuilder &b, mlir::Value value, int64_t width);
   void store(mlir::OpBuilder &b, const Lanes &lanes, mlir::Value value,
              mlir::Value memref, mlir::Value index);
   bool isNarrow(mlir::Value value) {
@@ -136,6 +141,8 @@ private:
   /// narrow ones.
   llvm::DenseMap<mlir::Operation *, mlir::Value> sources, tables;
   llvm::DenseMap<mlir::Value, mlir::Value> shared;
+  /// Accumulators of all columns, one memref for each fold.
+  Values scratch;
   struct Result {
     /// Null if rows are stored.
     TileReduceOp reduce;

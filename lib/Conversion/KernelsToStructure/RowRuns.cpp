@@ -115,6 +115,9 @@ SmallVector<Value> RunEmitter::emitRun(OpBuilder &b, Run &run, Value from,
                   : emitNarrow(b, run, from, to, accumulators);
 }
 
+/// Rows are read in order, all columns of each, where accumulators are in
+/// memory and where there are none. Some rows at once for each block of columns
+/// would move accumulators less often, and was slower.
 SmallVector<Value> RunEmitter::emitWide(OpBuilder &b, const Run &run,
                                         Value from, Value to,
                                         ValueRange accumulators,
@@ -125,12 +128,18 @@ SmallVector<Value> RunEmitter::emitWide(OpBuilder &b, const Run &run,
         State row = beginRow(body, run, at);
         SmallVector<Value> next;
         if (block.column) {
-          prefetch(body, run, {at, block.width, {}, {}, block.column});
-          next = emitLanes(body, run, {at, block.width, {}, {}, block.column},
-                           row, args);
+          Lanes lanes{at, block.width, {}, {}, block.column};
+          prefetch(body, run, lanes);
+          next = emitLanes(body, run, lanes, row, args);
         } else {
           forColumns(body, [&](OpBuilder &inner, Value column, int64_t width) {
-            emitLanes(inner, run, {at, width, {}, {}, column}, row, {});
+            Lanes lanes{at, width, {}, {}, column};
+            if (plan.foldsInMemory)
+              prefetch(inner, run, lanes);
+            storeAccumulators(inner,
+                              emitLanes(inner, run, lanes, row,
+                                        loadAccumulators(inner, lanes)),
+                              lanes);
           });
         }
         scf::YieldOp::create(body, l, next);
@@ -196,6 +205,26 @@ SmallVector<Value> RunEmitter::makeAccumulators(OpBuilder &b, int64_t width) {
   return vectors;
 }
 
+SmallVector<Value> RunEmitter::loadAccumulators(OpBuilder &b,
+                                                const Lanes &block) {
+  SmallVector<Value> values;
+  for (auto [memref, reduce] :
+       llvm::zip(scratch, kernel.getBody().front().getOps<TileReduceOp>())) {
+    Type stored = cast<MemRefType>(memref.getType()).getElementType();
+    Value loaded = vector::LoadOp::create(
+        b, loc, VectorType::get({block.width}, stored), memref, block.column);
+    values.push_back(
+        cut(b, loaded, cast<TypedAttr>(reduce.getInit()[0]).getType()));
+  }
+  return values;
+}
+
+void RunEmitter::storeAccumulators(OpBuilder &b, ValueRange accumulators,
+                                   const Lanes &block) {
+  for (auto [memref, value] : llvm::zip(scratch, accumulators))
+    store(b, block, value, memref, block.column);
+}
+
 /// The lanes of a fold as one element.
 Value RunEmitter::combineLanes(OpBuilder &b, TileReduceOp reduce,
                                Value accumulator, Value scalar) {
@@ -229,10 +258,8 @@ void RunEmitter::finalize(OpBuilder &b, ValueRange accumulators, Value unit,
                            accumulators[accumulators.size() / 2 + k]);
     SmallVector<Value> arguments = {value};
     for (ExtentAttr extent : toExtents(reduce.getExtents()))
-      arguments.push_back(splat(b,
-                                ib.toI64(coordinates.evaluate(
-                                    b, extent, coordinates.getPath(), sample)),
-                                block.width));
+      arguments.push_back(ib.toI64(
+          coordinates.evaluate(b, extent, coordinates.getPath(), sample)));
     folded[reduce] = cloneElementwise(b, reduce.getFinalize().front(),
                                       arguments, block.width)[0];
   }
@@ -357,8 +384,9 @@ void RunEmitter::emitFolded(OpBuilder &b) {
     auto emitColumns = [&](OpBuilder &inner, const Run &run, Value local,
                            const Lanes &block) {
       IndexBuilder ib(inner, loc);
-      SmallVector<Value> state =
-          makeAccumulators(inner, isWide() ? block.width : plan.width);
+      SmallVector<Value> state;
+      if (!plan.foldsInMemory)
+        state = makeAccumulators(inner, isWide() ? block.width : plan.width);
       auto emitOne = [&](OpBuilder &at, Value number, ValueRange args) {
         IndexBuilder rb(at, loc);
         Run one(run);
@@ -378,14 +406,24 @@ void RunEmitter::emitFolded(OpBuilder &b) {
         state.assign(loop.getResults().begin(), loop.getResults().end());
       }
       Value unit = groups == 0 ? sample : ib.add(offset, local);
-      finalize(inner, state, unit, sample, block);
+      if (!plan.foldsInMemory)
+        return finalize(inner, state, unit, sample, block);
+      forColumns(inner, [&](OpBuilder &at, Value column, int64_t width) {
+        Lanes lanes{zero, width, {}, {}, column};
+        finalize(at, loadAccumulators(at, lanes), unit, sample, lanes);
+      });
     };
     auto emitUnit = [&](OpBuilder &inner, Value local) {
       Run run;
       run.position.sample = sample;
       run.position.coordinates.assign(space.size(), zero);
       splitNumber(inner, local, 0, groups, run.position);
-      if (!isWide())
+      if (plan.foldsInMemory)
+        forColumns(inner, [&](OpBuilder &at, Value column, int64_t width) {
+          storeAccumulators(at, makeAccumulators(at, width),
+                            {zero, width, {}, {}, column});
+        });
+      if (!isWide() || plan.foldsInMemory)
         return emitColumns(inner, run, local, {});
       forColumns(inner, [&](OpBuilder &at, Value column, int64_t width) {
         emitColumns(at, run, local, {zero, width, {}, {}, column});
@@ -410,6 +448,13 @@ FailureOr<EmittedKernel> RunEmitter::run() {
   OpBuilder b = OpBuilder::atBlockEnd(signature.getBody());
   bool folds =
       llvm::any_of(results, [](const Result &result) { return result.reduce; });
+  if (plan.foldsInMemory)
+    for (TileReduceOp reduce : kernel.getBody().front().getOps<TileReduceOp>())
+      scratch.push_back(memref::AllocOp::create(
+          b, loc,
+          MemRefType::get(
+              {plan.columns},
+              getStorageType(cast<TypedAttr>(reduce.getInit()[0]).getType()))));
   if (folds)
     emitFolded(b);
   else if (plan.isFlat)

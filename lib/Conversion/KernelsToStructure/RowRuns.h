@@ -33,6 +33,9 @@ struct RunPlan {
   int64_t columns = 1;
   /// Rows of a vector, or the most columns of a block.
   int64_t width = 0;
+  /// Accumulators of wide rows are scratch memory: rows are outside of blocks
+  /// of columns, not inside.
+  bool foldsInMemory = false;
   /// The rows behind the last whole vector are a masked vector; else scalars.
   bool masksTail = true;
 

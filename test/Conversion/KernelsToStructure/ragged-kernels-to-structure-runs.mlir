@@ -137,8 +137,7 @@ func.func @columns(%x: !ragged.tensor<[N, M], f32>) -> !ragged.tensor<[M, N], f3
 
 // -----
 
-// Wide rows are folded a block of columns after the other, accumulators in registers: 64 of f32, then 8. What has one
-// element a row is a scalar.
+// Up to 64 columns are folded in registers. What has one element a row is a scalar.
 // CHECK-LABEL: func.func @weighted_k(
 // CHECK-SAME: %[[W:[^:]*]]: memref<?xf32>, %[[X:[^:]*]]: memref<?xf32>, %[[Y:[^:]*]]: memref<?xf32>
 // CHECK: scf.for {{.*}} -> (vector<64xf32>)
@@ -147,21 +146,19 @@ func.func @columns(%x: !ragged.tensor<[N, M], f32>) -> !ragged.tensor<[M, N], f3
 // CHECK-DAG: vector.load %[[X]]{{.*}} : memref<?xf32>, vector<64xf32>
 // CHECK-DAG: vector.broadcast %[[WEIGHT]] : f32 to vector<64xf32>
 // CHECK: vector.store {{.*}}, %[[Y]]{{.*}} : memref<?xf32>, vector<64xf32>
-// CHECK: scf.for {{.*}} -> (vector<8xf32>)
-// CHECK: vector.store {{.*}}, %[[Y]]{{.*}} : memref<?xf32>, vector<8xf32>
-func.func @weighted(%w: !ragged.tensor<[N], f32>, %x: !ragged.tensor<[N, 72], f32>) -> !ragged.tensor<[72], f32> {
+func.func @weighted(%w: !ragged.tensor<[N], f32>, %x: !ragged.tensor<[N, 64], f32>) -> !ragged.tensor<[64], f32> {
   %0 = ragged.kernel "weighted_k" space [N] path [B] groups 0 units groups tile 48
-      ins(%w, %x : !ragged.tensor<[N], f32>, !ragged.tensor<[N, 72], f32>) {
-  ^bb0(%t: !ragged.tile, %a: !ragged.tensor<[N], f32>, %b: !ragged.tensor<[N, 72], f32>):
+      ins(%w, %x : !ragged.tensor<[N], f32>, !ragged.tensor<[N, 64], f32>) {
+  ^bb0(%t: !ragged.tile, %a: !ragged.tensor<[N], f32>, %b: !ragged.tensor<[N, 64], f32>):
     %1 = ragged.tile_read %a at %t map affine_map<(d0) -> (d0)> : !ragged.tensor<[N], f32> -> tensor<48xf32>
-    %2 = ragged.tile_read %b at %t map affine_map<(d0) -> (d0)> : !ragged.tensor<[N, 72], f32> -> tensor<48x72xf32>
-    %3 = tensor.empty() : tensor<48x72xf32>
+    %2 = ragged.tile_read %b at %t map affine_map<(d0) -> (d0)> : !ragged.tensor<[N, 64], f32> -> tensor<48x64xf32>
+    %3 = tensor.empty() : tensor<48x64xf32>
     %4 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
-        iterator_types = ["parallel", "parallel"]} ins(%1, %2 : tensor<48xf32>, tensor<48x72xf32>) outs(%3 : tensor<48x72xf32>) {
+        iterator_types = ["parallel", "parallel"]} ins(%1, %2 : tensor<48xf32>, tensor<48x64xf32>) outs(%3 : tensor<48x64xf32>) {
     ^bb0(%u: f32, %v: f32, %o: f32):
       %6 = arith.mulf %u, %v : f32
       linalg.yield %6 : f32
-    } -> tensor<48x72xf32>
+    } -> tensor<48x64xf32>
     %5 = ragged.tile_reduce %4 init [0.0 : f32] extents [] combine {
     ^bb0(%r: f32, %acc: f32):
       %6 = arith.addf %acc, %r : f32
@@ -169,10 +166,53 @@ func.func @weighted(%w: !ragged.tensor<[N], f32>, %x: !ragged.tensor<[N, 72], f3
     } finalize {
     ^bb0(%acc: f32):
       ragged.yield %acc : f32
-    } : tensor<48x72xf32> -> tensor<72xf32>
-    ragged.tile_yield %5 : tensor<72xf32>
-  } -> !ragged.tensor<[72], f32>
-  return %0 : !ragged.tensor<[72], f32>
+    } : tensor<48x64xf32> -> tensor<64xf32>
+    ragged.tile_yield %5 : tensor<64xf32>
+  } -> !ragged.tensor<[64], f32>
+  return %0 : !ragged.tensor<[64], f32>
+}
+
+// -----
+
+// More than that are folded in memory, row by row; what the number of rows decides is decided once for all columns.
+// CHECK-LABEL: func.func @many_k(
+// CHECK: %[[ACC:.*]] = memref.alloc() : memref<136xf32>
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c1 {
+// CHECK: memref.load
+// CHECK: scf.for
+// CHECK: vector.load %[[ACC]]{{.*}} : memref<136xf32>, vector<32xf32>
+// CHECK: vector.store {{.*}}, %[[ACC]]{{.*}} : memref<136xf32>, vector<32xf32>
+// CHECK: vector.load %[[ACC]]{{.*}} : memref<136xf32>, vector<8xf32>
+// CHECK: %[[ANY:.*]] = arith.cmpi eq, {{.*}} : i64
+// CHECK: arith.select %[[ANY]], {{.*}} : vector<32xf32>
+func.func @many(%w: !ragged.tensor<[N], f32>, %x: !ragged.tensor<[N, 136], f32>) -> !ragged.tensor<[136], f32> {
+  %0 = ragged.kernel "many_k" space [N] path [B] groups 0 units groups tile 48
+      ins(%w, %x : !ragged.tensor<[N], f32>, !ragged.tensor<[N, 136], f32>) {
+  ^bb0(%t: !ragged.tile, %a: !ragged.tensor<[N], f32>, %b: !ragged.tensor<[N, 136], f32>):
+    %1 = ragged.tile_read %a at %t map affine_map<(d0) -> (d0)> : !ragged.tensor<[N], f32> -> tensor<48xf32>
+    %2 = ragged.tile_read %b at %t map affine_map<(d0) -> (d0)> : !ragged.tensor<[N, 136], f32> -> tensor<48x136xf32>
+    %3 = tensor.empty() : tensor<48x136xf32>
+    %4 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
+        iterator_types = ["parallel", "parallel"]} ins(%1, %2 : tensor<48xf32>, tensor<48x136xf32>) outs(%3 : tensor<48x136xf32>) {
+    ^bb0(%u: f32, %v: f32, %o: f32):
+      %6 = arith.mulf %u, %v : f32
+      linalg.yield %6 : f32
+    } -> tensor<48x136xf32>
+    %5 = ragged.tile_reduce %4 init [0.0 : f32] extents [N] combine {
+    ^bb0(%r: f32, %acc: f32):
+      %6 = arith.addf %acc, %r : f32
+      ragged.yield %6 : f32
+    } finalize {
+    ^bb0(%acc: f32, %n: i64):
+      %none = arith.constant 0 : i64
+      %one = arith.constant 1.0 : f32
+      %is = arith.cmpi eq, %n, %none : i64
+      %6 = arith.select %is, %one, %acc : f32
+      ragged.yield %6 : f32
+    } : tensor<48x136xf32> -> tensor<136xf32>
+    ragged.tile_yield %5 : tensor<136xf32>
+  } -> !ragged.tensor<[136], f32>
+  return %0 : !ragged.tensor<[136], f32>
 }
 
 // -----

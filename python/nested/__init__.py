@@ -32,6 +32,7 @@ from ._errors import public as _public
 from ._gradient import checkpoint, custom_vjp, grad, stop_gradient, value_and_grad, vjp
 from ._jit import Compiled, Exported, JitFunction, Lowered, Spec, export, jit, spec
 from ._load import LoadedFunction, Module, load
+from ._prepare import Prepared
 from ._program import Cost, Plan
 from ._structure import Structure
 from ._tensor import NestedTensor, _install_operators
@@ -60,7 +61,7 @@ batches = _public(_batches)
 __all__ = [
     "ArgumentError", "ArtifactError", "CompileError", "Compiled", "Cost", "DataError", "Dim",
     "Exported", "JitFunction", "LoadedFunction", "Lowered", "Module", "NestedError",
-    "NestedTensor", "OutOfMemoryError", "Plan", "RequirementError", "ShapeError", "Spec",
+    "NestedTensor", "OutOfMemoryError", "Plan", "Prepared", "RequirementError", "ShapeError", "Spec",
     "Structure", "StructureError", "TraceError", "Tracer", "attention", "batch", "batches", "collate", "eager",
     "export", "from_awkward", "from_list", "from_padded", "from_torch", "from_values", "get_num_threads",
     "jit", "load", "nn", "random", "set_num_threads", "spec", "to_awkward", "to_torch",

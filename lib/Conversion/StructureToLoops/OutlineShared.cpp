@@ -13,7 +13,8 @@
 //    arguments, index by index of the first dim, which are its units. Its
 //    launch stands in front of the kernel's; the buffers live from the one to
 //    the other.
-// 3. The old kernel gets the buffers behind its other memrefs.
+// 3. The old kernel gets the buffers behind its other memrefs, and does without
+//    what it needed for the roots alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -254,6 +255,12 @@ void OutlineShared::outline(func::FuncOp kernel, ragged::LaunchOp launch) {
   for (Operation *op : llvm::reverse(slice))
     if (op->use_empty())
       op->erase();
+  for (unsigned i : llvm::reverse(sources)) {
+    if (!kernel.getArgument(i).use_empty())
+      continue;
+    (void)kernel.eraseArgument(i);
+    launch.getMemrefsMutable().erase(i);
+  }
 }
 
 void OutlineShared::runOnOperation() {

@@ -1,7 +1,7 @@
 // RUN: nested-opt %s --pass-pipeline='builtin.module(func.func(tile-body{pack-bytes=4096}),outline-shared)' | FileCheck %s
 
 // Weights that are packed are packed once per call, by a kernel of their own whose units are the panels; its results lie behind the memrefs
-// of the kernel that uses them and in front of its error record.
+// of the kernel that uses them and in front of its error record. That kernel takes the weights no longer.
 
 // CHECK-LABEL: func.func @linear_shared
 // CHECK-SAME:      (%[[W:.*]]: memref<64x128xf32>, %[[TO:.*]]: memref<2x64x64xf32>, %[[BEGIN:.*]]: index, %[[END:.*]]: index) attributes {ragged.kernel}
@@ -13,7 +13,7 @@
 // CHECK:           %[[PLACE:.*]] = memref.subview %[[TO]][%[[P]], 0, 0] [1, 64, 64] [1, 1, 1]
 // CHECK:           bufferization.materialize_in_destination %[[PANEL]] in restrict writable %[[PLACE]]
 // CHECK-LABEL: func.func @linear(
-// CHECK-SAME:      %[[X:.*]]: memref<?x64xf32>, %{{.*}}: memref<64x128xf32>, %{{.*}}: memref<?x128xf32>, %[[P:.*]]: memref<2x64x64xf32>, %{{.*}}: memref<?xi64>, %{{.*}}: index, %{{.*}}: index)
+// CHECK-SAME:      %[[X:.*]]: memref<?x64xf32>, %{{.*}}: memref<?x128xf32>, %[[P:.*]]: memref<2x64x64xf32>, %{{.*}}: memref<?xi64>, %{{.*}}: index, %{{.*}}: index)
 // CHECK:         %[[PT:.*]] = bufferization.to_tensor %[[P]] restrict
 // CHECK-NOT:     tensor<64x128xf32>
 // CHECK:         tensor.extract_slice %[[PT]]
@@ -29,7 +29,7 @@
 // CHECK:         %[[P:.*]] = ragged.buffer temp rows 1 : !ragged.buffer<2x64x64xf32>
 // CHECK:         %[[PANELS:.*]] = ragged.table offsets <2> path []
 // CHECK:         ragged.launch @linear_shared units groups row_table %[[PANELS]] unit_table %[[PANELS]] memrefs(%[[W]], %[[P]] : {{.*}}bytes_per_row = 32768
-// CHECK-NEXT:    ragged.launch @linear units {{.*}} memrefs(%[[X]], %[[W]], %[[Y]], %[[P]] :
+// CHECK-NEXT:    ragged.launch @linear units {{.*}} memrefs(%[[X]], %[[Y]], %[[P]] :
 // CHECK-NOT:     @small_shared
 
 module attributes {ragged.phase = "structure"} {

@@ -114,6 +114,7 @@ class Plan:
     scratch_bytes: int
     staging_bytes: int
     table_bytes: int
+    prepared_bytes: int  # Of what `prepare` can do once; no part of the peak.
     flops: float
     bytes_moved: float
     threads: int

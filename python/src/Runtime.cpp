@@ -180,6 +180,7 @@ public:
     result["scratch_bytes"] = info.scratch_bytes;
     result["staging_bytes"] = info.staging_bytes;
     result["table_bytes"] = info.table_bytes;
+    result["prepared_bytes"] = info.prepared_bytes;
     result["flops"] = info.flops;
     result["bytes_moved"] = info.bytes_moved;
     return result;

@@ -55,6 +55,7 @@ def test_plan_leaves_steps_out():
     left_out = [s for s in after.steps if s.op == "launch" and s.grains == 0]
     assert left_out and all(s.grains for s in before.steps if s.op == "launch")
     assert after.peak_bytes < before.peak_bytes
+    assert after.prepared_bytes == before.prepared_bytes == prepared.prepared_bytes
     assert after.bytes_moved < before.bytes_moved and prepared.cost([300, 20]).flops > 0
 
 

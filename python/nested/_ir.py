@@ -292,10 +292,11 @@ class Trace:
     # -- text --
 
     def text(
-        self, results: Sequence[Value], result_names: Sequence[str], alias: str = "loc"
-    ) -> str:
+        self, results: Sequence[Value], result_names: Sequence[str], alias: str = "loc",
+        attributes: str = "",
+    ) -> str:  # fmt: skip
         """The module. Every op carries the location of the line that asked for it; `alias` starts
-        the names of locations."""
+        the names of locations. attributes: of the function."""
         self.open = False
         kept = _live_ops(self.ops, {id(v) for v in results})
 
@@ -324,6 +325,8 @@ class Trace:
             signature = f"  func.func @{self.name}()"
         if results:
             signature += f"\n      -> ({named})"
+        if attributes:
+            signature += f"\n      attributes {{{attributes}}}"
         aliases = [
             f"{name} = loc({quote(_relative(file))}:{line}:{column})"
             for (file, line, column), name in locations.items()

@@ -13,6 +13,7 @@ from typing import Any, Callable, Mapping, NamedTuple, Sequence
 import numpy as np
 
 from . import _compile, _donation, _emit, _runtime, _tracer, _tree
+from ._budget import MemoryBudget
 from ._dims import Dim, symbol
 from ._dtypes import as_dtype, name_of
 from ._errors import (
@@ -152,7 +153,10 @@ class Traced(NamedTuple):
     named: frozenset[str]
 
 
-def trace(function: Callable, signature: Signature, name: str, alias: str = "loc") -> Traced:
+def trace(
+    function: Callable, signature: Signature, name: str, alias: str = "loc",
+    budget: MemoryBudget | None = None,
+) -> Traced:  # fmt: skip
     """Runs the function on Tracers and records what it does. alias: as of Trace.text. Raises
     TraceError."""
     where: Location = function_location(function)
@@ -205,7 +209,8 @@ def trace(function: Callable, signature: Signature, name: str, alias: str = "loc
     frozen = [a.frozen for a in recorded.args if a.frozen is not None]
     ordered = [a for a in recorded.args if a.frozen is None]
     recorded.args = ordered + [a for a in recorded.args if a.frozen is not None]
-    text = recorded.text(values, names, alias)
+    attributes = budget.attribute(ordered) if budget is not None else ""
+    text = recorded.text(values, names, alias, attributes)
     return Traced(recorded.name, text, used, frozen, structure, outputs, frozenset(recorded.named))
 
 
@@ -301,7 +306,7 @@ class JitFunction:
 
     def __init__(
         self, function: Callable, require: Any = None, target: str = "cpu",
-        reassociate: bool = True, plain: bool = True, donate: Any = (),
+        reassociate: bool = True, plain: bool = True, donate: Any = (), memory_budget: Any = None,
     ):  # fmt: skip
         functools.update_wrapper(self, function)
         self._function, self._target, self._reassociate = function, target, reassociate
@@ -309,6 +314,7 @@ class JitFunction:
         self._guards = parse_all(require)
         self._signature = inspect.signature(function)
         self._donate = self._donated(donate)
+        self._budget = None if memory_budget is None else MemoryBudget(memory_budget)
         self._compiled: dict[Any, Compiled] = {}
         self._last: Compiled | None = None
         self._count = 0
@@ -364,7 +370,7 @@ class JitFunction:
 
     def _lower(self, signature: Signature) -> Lowered:
         with _tracing:
-            traced = trace(self._function, signature, self.__name__)
+            traced = trace(self._function, signature, self.__name__, budget=self._budget)
         return Lowered(traced, self._target, self._guards, self._reassociate, self._donate)
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
@@ -496,7 +502,7 @@ class PreparedJit(Prepared):
 @public
 def jit(
     function: Any = None, *, require: Any = None, target: str = "cpu", reassociate: bool = True,
-    donate: Any = (),
+    donate: Any = (), memory_budget: Any = None,
 ) -> Any:  # fmt: skip
     """Compiles a function, written for one sample in NumPy's style, for batches.
 
@@ -509,8 +515,13 @@ def jit(
     may be rewritten where that saves work, which changes the last bits of results. donate: names or
     positions of parameters whose arrays a call may write results of their shape and dtype to, such
     as the parameters and the state of a training step; using them again is an ArgumentError.
+    memory_budget: ``(bytes, lengths)``, e.g. ``("64 MB", {"N": [300, 120]})``: in a call with samples of
+    these lengths (as plan takes them), temporaries take at most so many bytes. What fits is kept for
+    the backward where computing it again would take longer; the rest is computed again. A
+    CompileError if that is not enough. Other lengths take other numbers of bytes.
     """
-    options = {"require": require, "target": target, "reassociate": reassociate, "donate": donate}
+    options = {"require": require, "target": target, "reassociate": reassociate, "donate": donate,
+               "memory_budget": memory_budget}  # fmt: skip
     if function is None:
         return lambda f: JitFunction(f, **options)
     return JitFunction(function, **options)
@@ -551,14 +562,14 @@ class Exported:
 def export(
     function: Any, *specs: Any, target: str = "cpu", strip_ir: bool = False,
     name: str | None = None, require: Any = None, reassociate: bool = True,
-    gradients: Any = None, **keywords: Any,
+    gradients: Any = None, memory_budget: Any = None, **keywords: Any,
 ) -> Exported:  # fmt: skip
     """Compiles a function ahead of time: ``export(block, spec("N", 384), w).save("block.so")``.
 
     specs, keywords: for each argument a ``nested.spec``, an array or NestedTensor like the later
     ones, a nest of them, or a static value, which is built in. target: "cpu", "cpu:NAME", ... as
     nested-compile takes them. strip_ir: leave the program text out. name: of the entry (default:
-    that of the function). require, reassociate: as in jit. gradients: the positional argument, or
+    that of the function). require, reassociate, memory_budget: as in jit. gradients: the positional argument, or
     arguments, to differentiate with respect to; the artifact then has the entries ``forward``,
     ``backward`` and ``forward_backward`` in place of one: the results, the gradients, and both
     (``results`` and ``gradients.NAME``, with the name of the argument). Of a function that returns
@@ -575,9 +586,10 @@ def export(
         if name is not None:
             raise ValueError("entries with gradients have names: give no name")
         entries = entries_of(jitted._function, gradients)
+    budget = jitted._budget if memory_budget is None else MemoryBudget(memory_budget)
     with _tracing:
         traces = [
-            trace(made, signature, entry, "loc" if len(entries) == 1 else f"{entry}_loc")
+            trace(made, signature, entry, "loc" if len(entries) == 1 else f"{entry}_loc", budget)
             for entry, made in entries.items()
         ]
     for traced in traces:

@@ -445,36 +445,12 @@ class Program:
         return np.array(numbers, np.int64)
 
     def _symbols(self, lengths: Any) -> dict[str, np.ndarray]:
-        known = [s["name"] for s in self.manifest["symbols"]]
-        if not isinstance(lengths, Mapping):
-            if isinstance(lengths, (int, np.integer)):
-                if known:
-                    raise ArgumentError("lengths must be one int for each sample")
-                return {}
-            numbers = as_int64(lengths, "lengths")
-            if numbers.ndim != 1:
-                raise ArgumentError("lengths must be (B,); pass a dict for several ragged axes")
-            return {name: numbers for name in known}
-        table: dict[str, np.ndarray] = {}
-        for name, value in lengths.items():
-            numbers = as_int64(value, f"lengths of {name}")
-            signature = next((a for a in self.args if a.name == name and a.ragged), None)
-            if name in known and (signature is None or numbers.ndim == 1):
-                table[name] = numbers
-            elif signature is not None:
-                axes = [t for t, d in zip(signature.extents, signature.dims)
-                        if isinstance(d, str) or d < 0]  # fmt: skip
-                columns = numbers[:, None] if numbers.ndim == 1 else numbers
-                for k, text in enumerate(axes):
-                    if text.isidentifier():
-                        table[text] = np.ascontiguousarray(columns[:, min(k, columns.shape[1] - 1)])
-            else:
-                options = ", ".join([*known, *(a.name for a in self.args if a.ragged)])
-                raise ArgumentError(f"no symbol or batched argument '{name}'; there are {options}")
-        if len({len(v) for v in table.values()}) > 1:
-            sizes = ", ".join(f"{k}: {len(v)}" for k, v in table.items())
-            raise ArgumentError(f"lengths for different numbers of samples: {sizes}")
-        return table
+        axes = {
+            a.name: [t for t, d in zip(a.extents, a.dims) if isinstance(d, str) or d < 0]
+            for a in self.args
+            if a.ragged
+        }
+        return lengths_of_symbols(lengths, [s["name"] for s in self.manifest["symbols"]], axes)
 
     def __repr__(self) -> str:
         args = ", ".join(map(str, self.args))
@@ -489,9 +465,52 @@ def _aligned(size: int) -> np.ndarray:
     return memory[start : start + size]
 
 
+def lengths_of_symbols(
+    lengths: Any, known: Sequence[str], axes: Mapping[str, Sequence[str]]
+) -> dict[str, np.ndarray]:
+    """Lengths as a user gives them, by symbol. known: the symbols; axes: the extents of the ragged
+    axes of each batched argument. ArgumentError."""
+    if not isinstance(lengths, Mapping):
+        if isinstance(lengths, (int, np.integer)):
+            if known:
+                raise ArgumentError("lengths must be one int for each sample")
+            return {}
+        numbers = as_int64(lengths, "lengths")
+        if numbers.ndim != 1:
+            raise ArgumentError("lengths must be (B,); pass a dict for several ragged axes")
+        return {name: numbers for name in known}
+    table: dict[str, np.ndarray] = {}
+    for name, value in lengths.items():
+        numbers = as_int64(value, f"lengths of {name}")
+        if name in known and (name not in axes or numbers.ndim == 1):
+            table[name] = numbers
+        elif name in axes:
+            columns = numbers[:, None] if numbers.ndim == 1 else numbers
+            for k, text in enumerate(axes[name]):
+                if text.isidentifier():
+                    table[text] = np.ascontiguousarray(columns[:, min(k, columns.shape[1] - 1)])
+        else:
+            options = ", ".join([*known, *axes])
+            raise ArgumentError(f"no symbol or batched argument '{name}'; there are {options}")
+    if len({len(v) for v in table.values()}) > 1:
+        sizes = ", ".join(f"{k}: {len(v)}" for k, v in table.items())
+        raise ArgumentError(f"lengths for different numbers of samples: {sizes}")
+    return table
+
+
 def describe(plan: Any) -> Plan:
     """A plan of the runtime as a Plan."""
     return Plan(**plan.info(), steps=[Step(**s) for s in plan.steps()])
 
 
-__all__ = ["Block", "Cost", "Plan", "Program", "RequirementError", "Signature", "Step", "describe"]
+__all__ = [
+    "Block",
+    "Cost",
+    "Plan",
+    "Program",
+    "RequirementError",
+    "Signature",
+    "Step",
+    "describe",
+    "lengths_of_symbols",
+]

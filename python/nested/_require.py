@@ -32,6 +32,17 @@ _COUNTS = ("kernels", "compilations")
 _LIMIT = re.compile(r"(\w+)\s*(<=|<)\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*([a-z]*)", re.IGNORECASE)
 
 
+def as_bytes(size: Any, what: str) -> int:
+    """A number of bytes from an int or a text like "64 MB". ValueError."""
+    if isinstance(size, str):
+        match = re.fullmatch(r"\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*([a-z]*)\s*", size, re.IGNORECASE)
+        if match and match[2].lower() in _UNITS:
+            size = int(float(match[1]) * _UNITS[match[2].lower()])
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or not 0 <= size < 2**63:
+        raise ValueError(f"{what} must be a number of bytes or a text like '64 MB': {size!r}")
+    return int(size)
+
+
 class Guard:
     """One parsed requirement."""
 

@@ -5,17 +5,22 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For each kernel, and each value that it reads row by row from an earlier one:
+// A kernel that reads a value row by row from an earlier one may compute it
+// again, from what that is computed from. For each kernel, in order:
 //
-// 1. collect the chain of generics that makes the value from others. It ends at
-//    values of fewer rows, arguments and weights, at what is stored anyway
-//    (results, and values that something reads in another way), and at values
-//    that are stored in its place because they are smaller;
-// 2. compare its operations per row with what storing the value costs: its
-// bytes
-//    per row, written once and read once, and the operations of the earlier
-//    kernel that nothing but the value needs;
-// 3. clone the chain in front of the kernel's own generics.
+// 1. collect the generics that make such values. They end at values of fewer
+//    rows, at arguments and weights, and at what is stored anyway (results, and
+//    values that something reads in another way);
+// 2. cut their graph where it is cheapest. On one side are values that the
+//    kernel computes, each for the operations of one row; what it reads across
+//    the cut is stored, for the bytes of one row, written once and read once,
+//    times the price of a byte, and for the operations of the earlier kernel
+//    that nothing else there needs;
+// 3. clone what it computes in front of the kernel's own generics.
+//
+// What is stored for a later kernel may be what an earlier one needs instead of
+// a value of its own: only when all have decided is that known, so they decide
+// twice.
 //
 // A kernel whose rows come in another order, as those of a sum over the leading
 // axis do, makes the values in that order: the clones' results have it.
@@ -24,12 +29,23 @@
 // of parts that share nothing, as what makes values in two orders is, is split:
 // its tiles would be smaller for no gain.
 //
+// Without a budget the price is that of the option. With one it starts where
+// moving a byte takes as long as the operations, and doubles until the values
+// that live at the same time fit. Then, of the values that the last doubling
+// gave up, those that save most work for their bytes are stored after all, as
+// long as they fit.
+//
 //===----------------------------------------------------------------------===//
 
 #include "KernelRecompute.h"
 
+#include "MinCut.h"
+
 #include "mlir/IR/Remarks.h"
+#include "nested/Dialect/Ragged/IR/LogicalType.h"
+#include "nested/Dialect/Ragged/Transforms/Passes.h"
 #include "llvm/ADT/EquivalenceClasses.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace nested::ragged;
@@ -37,13 +53,9 @@ using namespace nested::ragged;
 namespace {
 class Recompute {
 public:
-  Recompute(std::vector<StepPlan> &steps, int64_t flopsPerByte)
-      : steps(steps), flopsPerByte(flopsPerByte) {
-    for (auto [number, step] : llvm::enumerate(steps))
-      for (const GenericPlan &plan : step.kernel.generics)
-        plans[plan.op] = {number, plan};
-  }
-  void run();
+  Recompute(func::FuncOp func, std::vector<StepPlan> &steps);
+  LogicalResult run(int64_t flopsPerByte,
+                    const std::optional<MemoryBudget> &budget);
 
 private:
   struct Entry {
@@ -52,72 +64,96 @@ private:
   };
   /// A value, and the storage order, a permutation, that it is made in.
   using Ordered = std::pair<Value, AffineMap>;
-  using Chain = llvm::SetVector<Ordered>;
-  using Kept = llvm::SetVector<Value>;
+  /// What one kernel computes again, in order, and what it reads instead.
+  struct Cut {
+    llvm::SetVector<Ordered> again;
+    llvm::SetVector<Value> stored;
 
-  void runOn(size_t step);
+    bool makes(Operation *op) const {
+      return llvm::any_of(again, [&](const Ordered &value) {
+        return value.first.getDefiningOp() == op;
+      });
+    }
+  };
+  /// For every step.
+  using Decision = std::vector<Cut>;
+  /// Values that are there at the same time, and their bytes.
+  struct Peak {
+    int64_t bytes = 0;
+    SmallVector<std::pair<int64_t, Value>> values;
+  };
+
+  /// Of the generic that makes `value`; null if none does.
+  const Entry *lookup(Value value) const;
   /// The plan of what makes the value, for rows in this order.
-  GenericPlan getPlan(const Ordered &value);
+  GenericPlan getPlan(const Ordered &value) const;
   /// The plan's operand `i` in the order in which it is made row by row for the
   /// rows that the plan reads it at; nullopt if it can't be.
-  std::optional<Ordered> getRowOperand(const GenericPlan &plan, unsigned i);
-  bool isStoredAnyway(Value value);
-  /// Adds what makes `value`, and to `kept` the values of as many rows that are
-  /// stored for that alone.
-  void collect(const Ordered &value, Chain &chain, Kept &kept);
-  /// Adds to `ops` what its kernel computes the value from.
-  void addClosure(Value value, llvm::DenseSet<Operation *> &ops);
-  /// What kernels compute for folds, and for what is stored anyway.
-  void findNeeded();
-  /// Decides that the value is stored.
-  void keep(Value value);
-  /// Of a row, but of values that are stored already.
-  int64_t getBytes(const Kept &kept);
-  /// Of storing values, in operations per row.
-  int64_t getStoreCost(const Kept &kept);
-  /// Per row, but of what is in `made`.
-  int64_t getOperations(const Chain &chain);
+  std::optional<Ordered> getRowOperand(const GenericPlan &plan,
+                                       unsigned i) const;
+  bool isStoredAnyway(Value value) const;
+  /// Whether the plan's operand `i` must be stored if the plan is computed
+  /// again, at a cost.
+  bool isStoredForIt(const GenericPlan &plan, unsigned i) const;
+
+  /// Adds to `ops` what its kernel computes the value from, and itself.
+  void addClosure(Value value, llvm::DenseSet<Operation *> &ops) const;
+  Decision decide(int64_t price, const llvm::SetVector<Value> &pinned) const;
+  void cut(size_t step, int64_t price, const llvm::SetVector<Value> &known,
+           Cut &result) const;
+  FailureOr<Peak> getPeak(const Decision &decision, const MemoryBudget &budget);
+  FailureOr<Decision> decideWithin(const MemoryBudget &budget);
+
+  void report(const Decision &decision,
+              const std::optional<MemoryBudget> &budget) const;
   /// What has been made again replaces the operands of `plan`.
-  void useMade(const GenericPlan &plan);
-  void clone(size_t step, const Chain &chain, SmallVector<GenericPlan> &clones);
+  void useMade(const GenericPlan &plan,
+               const DenseMap<Ordered, Value> &made) const;
+  void apply(const Decision &decision);
   void prune();
   /// What step `number` computes apart from what its first generic is part of,
   /// if both are much work.
   std::optional<StepPlan> split(size_t number);
 
-  /// Ways of making a value that are tried before it is stored: to try all
-  /// would take exponential time.
-  static constexpr int mostVisits = 512;
+  /// Operations in the time that it takes to move a byte.
+  static constexpr int64_t leastPrice = 16;
+  static constexpr int64_t mostPrice = int64_t(1) << 40;
+  /// Values that are tried to be stored after all.
+  static constexpr int mostTries = 64;
 
+  func::FuncOp func;
   std::vector<StepPlan> &steps;
-  int64_t flopsPerByte;
-  int visits = 0;
   llvm::MapVector<Operation *, Entry> plans;
-  /// What is computed where it stands, whatever is computed again elsewhere.
+  /// Of every op that is part of a step: generics, finalizers, others.
+  DenseMap<Operation *, size_t> stepOf;
+  /// What kernels compute for folds, and for what is stored anyway.
   llvm::DenseSet<Operation *> needed;
-  /// What is stored, by a decision.
-  llvm::DenseSet<Value> stored;
-  /// Of the step that is looked at: what is computed again in it.
-  DenseMap<Ordered, Value> made;
+  DenseMap<Value, int64_t> sizes;
 };
 } // namespace
 
-/// Bytes of one row of a value.
-static int64_t getRowBytes(Value value) {
-  LogicalType type = LogicalType::of(value);
-  int64_t bytes = (type.elementType.getIntOrFloatBitWidth() + 7) / 8;
-  for (int64_t size : type.getRowShape())
-    bytes *= size;
-  return bytes;
+Recompute::Recompute(func::FuncOp func, std::vector<StepPlan> &steps)
+    : func(func), steps(steps) {
+  for (auto [number, step] : llvm::enumerate(steps)) {
+    if (step.hostOp)
+      stepOf[step.hostOp] = number;
+    for (const GenericPlan &plan : step.kernel.generics) {
+      plans[plan.op] = {number, plan};
+      stepOf[plan.op] = number;
+    }
+    for (const auto &[fold, chain] : step.kernel.finalizers)
+      for (GenericOp op : chain)
+        stepOf[op] = number;
+  }
+  for (auto &[op, entry] : plans)
+    for (Value result : op->getResults())
+      if (entry.plan.isFold() || isStoredAnyway(result))
+        addClosure(result, needed);
 }
 
-int64_t Recompute::getBytes(const Kept &kept) {
-  int64_t bytes = 0;
-  for (Value value : kept)
-    if (!stored.contains(value))
-      bytes += getRowBytes(value);
-  return bytes;
-}
+//===----------------------------------------------------------------------===//
+// What can be computed again
+//===----------------------------------------------------------------------===//
 
 /// Operations of a generic for one row of the kernel: those of its region, at
 /// each of the points that are not rows.
@@ -133,6 +169,11 @@ static int64_t getRowOperations(const GenericPlan &plan) {
   return count;
 }
 
+const Recompute::Entry *Recompute::lookup(Value value) const {
+  auto it = plans.find(value.getDefiningOp());
+  return it == plans.end() ? nullptr : &it->second;
+}
+
 static AffineMap getStorageOrder(const LogicalType &type) {
   return AffineMap::getPermutationMap(type.order, type.getContext());
 }
@@ -143,7 +184,7 @@ static LogicalType withOrder(LogicalType type, AffineMap order) {
   return type;
 }
 
-GenericPlan Recompute::getPlan(const Ordered &value) {
+GenericPlan Recompute::getPlan(const Ordered &value) const {
   GenericPlan plan = plans.find(value.first.getDefiningOp())->second.plan;
   GenericOp op = plan.getOp();
   LogicalType type = withOrder(LogicalType::of(value.first), value.second);
@@ -176,7 +217,7 @@ getRowOrder(const GenericPlan &plan, const LogicalType &type, AffineMap map) {
 }
 
 std::optional<Recompute::Ordered>
-Recompute::getRowOperand(const GenericPlan &plan, unsigned i) {
+Recompute::getRowOperand(const GenericPlan &plan, unsigned i) const {
   GenericOp op = plan.getOp();
   Value value = op->getOperand(i);
   auto it = plans.find(value.getDefiningOp());
@@ -211,15 +252,7 @@ Recompute::getRowOperand(const GenericPlan &plan, unsigned i) {
   return ordered;
 }
 
-int64_t Recompute::getOperations(const Chain &chain) {
-  int64_t operations = 0;
-  for (const Ordered &value : chain)
-    if (!made.contains(value))
-      operations += getRowOperations(getPlan(value));
-  return operations;
-}
-
-bool Recompute::isStoredAnyway(Value value) {
+bool Recompute::isStoredAnyway(Value value) const {
   return llvm::any_of(value.getUses(), [&](OpOperand &use) {
     auto it = plans.find(use.getOwner());
     return it == plans.end() ||
@@ -227,170 +260,363 @@ bool Recompute::isStoredAnyway(Value value) {
   });
 }
 
-void Recompute::addClosure(Value value, llvm::DenseSet<Operation *> &ops) {
-  size_t step = plans.find(value.getDefiningOp())->second.step;
+bool Recompute::isStoredForIt(const GenericPlan &plan, unsigned i) const {
+  Value value = plan.getOp()->getOperand(i);
+  const Entry *entry = lookup(value);
+  // Folds have fewer rows.
+  return entry && !isStoredAnyway(value) && !entry->plan.isFold() &&
+         entry->plan.space.size() >= plan.space.size();
+}
+
+//===----------------------------------------------------------------------===//
+// Decisions
+//===----------------------------------------------------------------------===//
+
+void Recompute::addClosure(Value value,
+                           llvm::DenseSet<Operation *> &ops) const {
+  size_t step = lookup(value)->step;
   SmallVector<Value> work = {value};
   while (!work.empty()) {
-    Operation *op = work.pop_back_val().getDefiningOp();
-    auto it = plans.find(op);
-    if (it != plans.end() && it->second.step == step && ops.insert(op).second)
+    Value next = work.pop_back_val();
+    const Entry *entry = lookup(next);
+    Operation *op = next.getDefiningOp();
+    if (entry && entry->step == step && ops.insert(op).second)
       llvm::append_range(work, op->getOperands());
   }
 }
 
-void Recompute::findNeeded() {
-  needed.clear();
-  for (auto &[op, entry] : plans)
-    for (Value result : op->getResults())
-      if (entry.plan.isFold() || isStoredAnyway(result))
-        addClosure(result, needed);
-}
+/// `known`: values that are stored whatever this kernel does.
+void Recompute::cut(size_t step, int64_t price,
+                    const llvm::SetVector<Value> &known, Cut &result) const {
+  llvm::DenseSet<Operation *> computed = needed;
+  for (Value value : known)
+    addClosure(value, computed);
+  auto getStoreCost = [&](Value value) {
+    bool isKnown = known.contains(value);
+    int64_t cost;
+    if (llvm::MulOverflow((isKnown ? 1 : 2) * getRowBytes(value), price, cost))
+      return MinCut::unlimited / 2;
+    llvm::DenseSet<Operation *> ops;
+    addClosure(value, ops);
+    for (Operation *op : ops)
+      if (!computed.contains(op))
+        cost += getRowOperations(plans.find(op)->second.plan);
+    return std::min(cost, MinCut::unlimited / 2);
+  };
 
-void Recompute::keep(Value value) {
-  stored.insert(value);
-  addClosure(value, needed);
-}
+  // Two nodes for a value, `made` and `there`. On the sink's side of the cut,
+  // the kernel makes it, and it must be there. Between the two, it is read.
+  MinCut graph;
+  struct Nodes {
+    unsigned made, there;
+  };
+  llvm::MapVector<Ordered, Nodes> nodes;
+  SmallVector<Ordered> work;
+  /// Of a value that the kernel can make, if `isMade`.
+  auto getNodes = [&](const Ordered &value, bool isMade) {
+    auto it = nodes.find(value);
+    if (it != nodes.end())
+      return it->second;
+    Nodes made = {graph.addNode(), graph.addNode()};
+    nodes[value] = made;
+    graph.addEdge(made.made, made.there, getStoreCost(value.first));
+    if (isMade)
+      work.push_back(value);
+    else
+      graph.addEdge(MinCut::source, made.made, MinCut::unlimited);
+    return made;
+  };
+  /// The operand as a node: made in the order of the plan's rows, or stored.
+  auto getOperand = [&](const GenericPlan &plan,
+                        unsigned i) -> std::optional<std::pair<Ordered, bool>> {
+    Value operand = plan.getOp()->getOperand(i);
+    if (std::optional<Ordered> made = getRowOperand(plan, i);
+        made && !isStoredAnyway(operand))
+      return std::make_pair(*made, true);
+    if (isStoredForIt(plan, i))
+      return std::make_pair(Ordered(operand, AffineMap()), false);
+    return std::nullopt;
+  };
 
-int64_t Recompute::getStoreCost(const Kept &kept) {
-  llvm::DenseSet<Operation *> ops;
-  for (Value value : kept)
-    if (!stored.contains(value))
-      addClosure(value, ops);
-  int64_t cost = 2 * flopsPerByte * getBytes(kept);
-  for (Operation *op : ops)
-    if (!needed.contains(op))
-      cost += getRowOperations(plans.find(op)->second.plan);
-  return cost;
-}
-
-void Recompute::collect(const Ordered &value, Chain &chain, Kept &kept) {
-  if (chain.contains(value))
+  llvm::SetVector<Ordered> wanted;
+  for (const GenericPlan &plan : steps[step].kernel.generics)
+    for (unsigned i = 0; i < plan.getOp()->getNumOperands(); ++i) {
+      std::optional<Ordered> value = getRowOperand(plan, i);
+      if (value && lookup(value->first)->step < step &&
+          !isStoredAnyway(value->first) && wanted.insert(*value))
+        graph.addEdge(getNodes(*value, true).there, MinCut::sink,
+                      MinCut::unlimited);
+    }
+  if (wanted.empty())
     return;
-  const GenericPlan plan = getPlan(value);
-  GenericOp op = plan.getOp();
-  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
-    Value operand = op->getOperand(i);
-    auto it = plans.find(operand.getDefiningOp());
-    if (it == plans.end() || isStoredAnyway(operand) || kept.contains(operand))
-      continue;
-    std::optional<Ordered> made = getRowOperand(plan, i);
-    if (made && visits-- > 0) {
-      // Either what makes it, or, where that keeps no less or is too much work
-      // for what it saves, the value itself.
-      Chain longer = chain;
-      Kept more = kept;
-      collect(*made, longer, more);
-      Kept with = kept;
-      with.insert(operand);
-      if (getBytes(more) < getBytes(with) &&
-          getOperations(longer) + getStoreCost(more) <=
-              getOperations(chain) + getStoreCost(with)) {
-        chain = std::move(longer);
-        kept = std::move(more);
+  while (!work.empty()) {
+    Ordered value = work.pop_back_val();
+    unsigned made = nodes[value].made;
+    GenericPlan plan = getPlan(value);
+    graph.addEdge(MinCut::source, made, getRowOperations(plan));
+    for (unsigned i = 0; i < plan.getOp()->getNumOperands(); ++i)
+      if (auto operand = getOperand(plan, i))
+        graph.addEdge(getNodes(operand->first, operand->second).there, made,
+                      MinCut::unlimited);
+  }
+  graph.run();
+
+  // What the wanted values need, operands first.
+  auto visit = [&](auto &&self, const Ordered &value) -> void {
+    if (!graph.isOnSinkSide(nodes.find(value)->second.made)) {
+      result.stored.insert(value.first);
+      return;
+    }
+    if (result.again.contains(value))
+      return;
+    GenericPlan plan = getPlan(value);
+    for (unsigned i = 0; i < plan.getOp()->getNumOperands(); ++i)
+      if (auto operand = getOperand(plan, i))
+        self(self, operand->first);
+    result.again.insert(value);
+  };
+  for (const Ordered &value : wanted)
+    visit(visit, value);
+}
+
+Recompute::Decision
+Recompute::decide(int64_t price, const llvm::SetVector<Value> &pinned) const {
+  Decision decision(steps.size());
+  for (int turn = 0; turn < 2; ++turn)
+    for (size_t step = 0; step < steps.size(); ++step) {
+      if (steps[step].hostOp)
         continue;
+      // What is stored for others.
+      llvm::SetVector<Value> known = pinned;
+      for (size_t other = 0; other < steps.size(); ++other)
+        if (other != step)
+          known.insert_range(decision[other].stored);
+      decision[step] = Cut();
+      cut(step, price, known, decision[step]);
+    }
+  return decision;
+}
+
+//===----------------------------------------------------------------------===//
+// Budgets
+//===----------------------------------------------------------------------===//
+
+/// The bytes between steps, where there are most of them.
+FailureOr<Recompute::Peak> Recompute::getPeak(const Decision &decision,
+                                              const MemoryBudget &budget) {
+  // From the step that makes a value to the last one that reads it.
+  llvm::MapVector<Value, size_t> lastRead;
+  llvm::DenseSet<std::pair<Operation *, size_t>> done;
+  SmallVector<std::pair<Operation *, size_t>> work;
+  auto read = [&](Value value, size_t step) {
+    Operation *op = value.getDefiningOp();
+    if (!op)
+      return;
+    auto it = stepOf.find(op);
+    // Loads are repeated, and so is what is computed again.
+    if (it == stepOf.end() || decision[step].makes(op)) {
+      if (done.insert({op, step}).second)
+        work.push_back({op, step});
+      return;
+    }
+    if (it->second != step) {
+      if (isa<BarrierOp, ReshapeOp>(op)) {
+        // Another name of its source.
+        if (done.insert({op, step}).second)
+          work.push_back({op, step});
+        return;
+      }
+      if (LogicalType::get(value)) {
+        size_t &last = lastRead[value];
+        last = std::max(last, step);
       }
     }
-    // Folds have fewer rows.
-    if (!it->second.plan.isFold() &&
-        it->second.plan.space.size() >= plan.space.size())
-      kept.insert(operand);
+    if (done.insert({op, it->second}).second)
+      work.push_back({op, it->second});
+  };
+  llvm::DenseSet<Value> results;
+  for (Value value : func.getBody().front().getTerminator()->getOperands()) {
+    results.insert(value);
+    read(value, steps.size() - 1);
   }
-  chain.insert(value);
+  for (auto [number, step] : llvm::enumerate(steps))
+    if (step.hostOp && !isOpTriviallyDead(step.hostOp))
+      work.push_back({step.hostOp, number});
+  while (!work.empty()) {
+    auto [op, step] = work.pop_back_val();
+    for (Value operand : op->getOperands())
+      read(operand, step);
+  }
+
+  std::vector<Peak> peaks(steps.size());
+  for (auto [value, last] : lastRead) {
+    if (results.contains(value))
+      continue;
+    auto [it, isNew] = sizes.try_emplace(value, 0);
+    if (isNew) {
+      std::optional<int64_t> size = budget.getSize(value);
+      if (!size)
+        return emitError(value.getLoc())
+               << "the lengths of '" << kMemoryBudgetAttr
+               << "' don't say how large this is: " << value.getType();
+      it->second = *size;
+    }
+    for (size_t step = stepOf.lookup(value.getDefiningOp()); step <= last;
+         ++step) {
+      peaks[step].values.push_back({it->second, value});
+      if (llvm::AddOverflow(peaks[step].bytes, it->second, peaks[step].bytes))
+        peaks[step].bytes = std::numeric_limits<int64_t>::max();
+    }
+  }
+  Peak most;
+  for (Peak &peak : peaks)
+    if (peak.bytes > most.bytes)
+      most = std::move(peak);
+  return most;
 }
 
-void Recompute::useMade(const GenericPlan &plan) {
+FailureOr<Recompute::Decision>
+Recompute::decideWithin(const MemoryBudget &budget) {
+  llvm::SetVector<Value> pinned;
+  std::optional<Decision> before;
+  Decision decision;
+  Peak peak;
+  for (int64_t price = leastPrice;; price *= 2) {
+    decision = decide(price, pinned);
+    FailureOr<Peak> found = getPeak(decision, budget);
+    if (failed(found))
+      return failure();
+    peak = *found;
+    if (peak.bytes > budget.getBytes() && price < mostPrice) {
+      before = std::move(decision);
+      continue;
+    }
+    if (peak.bytes > budget.getBytes())
+      break;
+    if (!before)
+      return decision;
+    // Some of what was given up may fit.
+    llvm::SetVector<Value> stored, given;
+    for (const Cut &cut : decision)
+      stored.insert_range(cut.stored);
+    for (const Cut &cut : *before)
+      for (Value value : cut.stored)
+        if (!stored.contains(value))
+          given.insert(value);
+    SmallVector<std::pair<double, unsigned>> order;
+    for (auto [number, value] : llvm::enumerate(given))
+      order.push_back(
+          {-double(getRowOperations(lookup(value)->plan)) / getRowBytes(value),
+           number});
+    llvm::sort(order);
+    for (auto [worth, number] : ArrayRef(order).take_front(mostTries)) {
+      Value value = given[number];
+      pinned.insert(value);
+      Decision more = decide(price, pinned);
+      FailureOr<Peak> with = getPeak(more, budget);
+      if (failed(with))
+        return failure();
+      if (with->bytes <= budget.getBytes())
+        decision = std::move(more);
+      else
+        pinned.remove(value);
+    }
+    return decision;
+  }
+  InFlightDiagnostic diagnostic =
+      func.emitError("expected temporaries of at most ")
+      << budget.getBytes() << " bytes, as '" << kMemoryBudgetAttr
+      << "' says, but got " << peak.bytes
+      << " bytes of values that can't be computed again in the kernels that "
+         "read them";
+  for (int i = 0; i < 3 && !peak.values.empty(); ++i) {
+    auto *largest = std::max_element(
+        peak.values.begin(), peak.values.end(),
+        [](const auto &a, const auto &b) { return a.first < b.first; });
+    diagnostic.attachNote(largest->second.getLoc())
+        << largest->first << " bytes are here: " << largest->second.getType();
+    peak.values.erase(largest);
+  }
+  return failure();
+}
+
+//===----------------------------------------------------------------------===//
+// Changing the plan
+//===----------------------------------------------------------------------===//
+
+void Recompute::report(const Decision &decision,
+                       const std::optional<MemoryBudget> &budget) const {
+  llvm::DenseSet<Value> reported;
+  auto describe = [&](auto &&remark, Value value, StringRef text) {
+    const GenericPlan &plan = lookup(value)->plan;
+    int64_t bytes = getRowBytes(value);
+    remark << remark::add("{0}", text)
+           << remark::metric("space", formatExtents(plan.space))
+           << remark::metric("bytes of a row", bytes)
+           << remark::metric("operations of a row", getRowOperations(plan));
+    if (ExtentAttr formula =
+            extent::mul(LogicalType::of(value).getRowExtent(), bytes))
+      remark << remark::metric("bytes of a sample", formula.str());
+    if (budget)
+      if (std::optional<int64_t> size = budget->getSize(value))
+        remark << remark::metric("bytes at the given lengths", *size);
+  };
+  for (const Cut &cut : decision) {
+    for (const Ordered &value : cut.again)
+      describe(remark::passed(value.first.getLoc(),
+                              remark::RemarkOpts::name("Recompute")
+                                  .category("ragged-recompute")),
+               value.first, "computed again where it is read");
+    for (Value value : cut.stored)
+      if (reported.insert(value).second)
+        describe(remark::missed(value.getLoc(),
+                                remark::RemarkOpts::name("Store").category(
+                                    "ragged-recompute")),
+                 value, "stored: to make it again would cost more");
+  }
+}
+
+void Recompute::useMade(const GenericPlan &plan,
+                        const DenseMap<Ordered, Value> &made) const {
   for (OpOperand &operand : plan.getOp()->getOpOperands())
     if (auto ordered = getRowOperand(plan, operand.getOperandNumber()))
       if (Value again = made.lookup(*ordered))
         operand.set(again);
 }
 
-void Recompute::clone(size_t step, const Chain &chain,
-                      SmallVector<GenericPlan> &clones) {
-  for (const Ordered &value : chain) {
-    if (made.contains(value))
-      continue;
-    Operation *op = value.first.getDefiningOp();
-    OpBuilder builder(op->getContext());
-    builder.setInsertionPointAfter(op);
-    GenericPlan plan = getPlan(value);
-    auto copy = cast<GenericOp>(builder.clone(*op));
-    plan.op = copy;
-    useMade(plan);
-    LogicalType type = LogicalType::of(value.first);
-    if (value.second != getStorageOrder(type)) {
-      Type ordered = withOrder(type, value.second).toType();
-      OpOperand &init = copy.getInitsMutable()[0];
-      builder.setInsertionPoint(copy);
-      Operation *start = builder.clone(*init.get().getDefiningOp());
-      start->getResult(0).setType(ordered);
-      init.set(start->getResult(0));
-      copy->getResult(0).setType(ordered);
+void Recompute::apply(const Decision &decision) {
+  // All clones first: what is cloned reads what the program said.
+  std::vector<DenseMap<Ordered, Value>> made(steps.size());
+  std::vector<SmallVector<GenericPlan>> clones(steps.size());
+  for (auto [step, cut] : llvm::enumerate(decision))
+    for (const Ordered &value : cut.again) {
+      Operation *op = value.first.getDefiningOp();
+      OpBuilder builder(op->getContext());
+      builder.setInsertionPointAfter(op);
+      GenericPlan plan = getPlan(value);
+      auto copy = cast<GenericOp>(builder.clone(*op));
+      plan.op = copy;
+      useMade(plan, made[step]);
+      LogicalType type = LogicalType::of(value.first);
+      if (value.second != getStorageOrder(type)) {
+        Type ordered = withOrder(type, value.second).toType();
+        OpOperand &init = copy.getInitsMutable()[0];
+        builder.setInsertionPoint(copy);
+        Operation *start = builder.clone(*init.get().getDefiningOp());
+        start->getResult(0).setType(ordered);
+        init.set(start->getResult(0));
+        copy->getResult(0).setType(ordered);
+      }
+      made[step][value] = copy->getResult(0);
+      clones[step].push_back(plan);
     }
-    made[value] = copy->getResult(0);
-    clones.push_back(plan);
-    plans[copy] = {step, plan};
+  for (auto [number, step] : llvm::enumerate(steps)) {
+    auto &generics = step.kernel.generics;
+    for (const GenericPlan &plan : generics)
+      useMade(plan, made[number]);
+    generics.insert(generics.begin(), clones[number].begin(),
+                    clones[number].end());
   }
-}
-
-void Recompute::runOn(size_t step) {
-  KernelPlan &kernel = steps[step].kernel;
-  SmallVector<GenericPlan> own(kernel.generics);
-  Chain candidates;
-  for (const GenericPlan &plan : own)
-    for (unsigned i = 0; i < plan.getOp()->getNumOperands(); ++i)
-      if (std::optional<Ordered> operand = getRowOperand(plan, i))
-        if (plans.find(operand->first.getDefiningOp())->second.step < step)
-          candidates.insert(*operand);
-  // What large values need may be there for small ones.
-  auto largestFirst = llvm::to_vector(llvm::seq<size_t>(0, candidates.size()));
-  llvm::sort(largestFirst, [&](size_t x, size_t y) {
-    auto key = [&](size_t i) {
-      return std::make_pair(-getRowBytes(candidates[i].first), i);
-    };
-    return key(x) < key(y);
-  });
-  made.clear();
-  SmallVector<GenericPlan> clones;
-  for (size_t i : largestFirst) {
-    const Ordered &candidate = candidates[i];
-    Value value = candidate.first;
-    if (made.contains(candidate) || isStoredAnyway(value))
-      continue;
-    Chain chain;
-    Kept kept, itself;
-    itself.insert(value);
-    visits = mostVisits;
-    collect(candidate, chain, kept);
-    int64_t bytes = getRowBytes(value) - getBytes(kept);
-    int64_t operations = getOperations(chain);
-    int64_t cost = operations + getStoreCost(kept);
-    std::string rows = formatExtents(getPlan(candidate).space);
-    if (bytes <= 0 || cost > getStoreCost(itself)) {
-      keep(value);
-      remark::missed(value.getLoc(), remark::RemarkOpts::name("Store").category(
-                                         "ragged-recompute"))
-          << remark::reason("{0}", bytes > 0 ? "too much work"
-                                             : "what it is made of would be "
-                                               "stored instead")
-          << remark::metric("space", rows)
-          << remark::metric("bytes of a row", getRowBytes(value))
-          << remark::metric("operations of a row", operations);
-      continue;
-    }
-    remark::passed(
-        value.getLoc(),
-        remark::RemarkOpts::name("Recompute").category("ragged-recompute"))
-        << remark::add("computed again where it is read")
-        << remark::metric("space", rows)
-        << remark::metric("bytes of a row", bytes)
-        << remark::metric("operations of a row", operations);
-    llvm::for_each(kept, [&](Value each) { keep(each); });
-    clone(step, chain, clones);
-  }
-  for (const GenericPlan &plan : own)
-    useMade(plan);
-  kernel.generics.insert(kernel.generics.begin(), clones.begin(), clones.end());
 }
 
 void Recompute::prune() {
@@ -401,18 +627,12 @@ void Recompute::prune() {
       if (!op->use_empty() || generics[i].isFold())
         continue;
       generics.erase(generics.begin() + i);
-      for (Value result : op->getResults())
-        stored.erase(result);
-      plans.erase(op);
       op->erase();
     }
   }
   llvm::erase_if(steps, [](const StepPlan &step) {
     return !step.hostOp && step.kernel.generics.empty();
   });
-  for (auto [number, step] : llvm::enumerate(steps))
-    for (const GenericPlan &plan : step.kernel.generics)
-      plans.find(plan.op)->second.step = number;
 }
 
 std::optional<StepPlan> Recompute::split(size_t number) {
@@ -445,23 +665,29 @@ std::optional<StepPlan> Recompute::split(size_t number) {
   return step;
 }
 
-void Recompute::run() {
-  // What is stored for a later kernel may be what an earlier one needs instead
-  // of a value of its own: only the second time is that known.
-  for (int turn = 0; turn < 2; ++turn) {
-    findNeeded();
-    for (size_t step = 0; step < steps.size(); ++step)
-      if (!steps[step].hostOp)
-        runOn(step);
-    prune();
+LogicalResult Recompute::run(int64_t flopsPerByte,
+                             const std::optional<MemoryBudget> &budget) {
+  Decision decision;
+  if (budget) {
+    FailureOr<Decision> found = decideWithin(*budget);
+    if (failed(found))
+      return failure();
+    decision = std::move(*found);
+  } else {
+    decision = decide(flopsPerByte, {});
   }
+  report(decision, budget);
+  apply(decision);
+  prune();
   for (size_t step = 0; step < steps.size(); ++step)
     if (!steps[step].hostOp)
       if (std::optional<StepPlan> rest = split(step))
         steps.insert(steps.begin() + step + 1, std::move(*rest));
+  return success();
 }
 
-void nested::ragged::recomputeInKernels(std::vector<StepPlan> &steps,
-                                        int64_t flopsPerByte) {
-  Recompute(steps, flopsPerByte).run();
+LogicalResult nested::ragged::recomputeInKernels(
+    func::FuncOp func, std::vector<StepPlan> &steps, int64_t flopsPerByte,
+    const std::optional<MemoryBudget> &budget) {
+  return Recompute(func, steps).run(flopsPerByte, budget);
 }

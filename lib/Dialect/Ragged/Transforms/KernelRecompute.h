@@ -10,15 +10,19 @@
 #define NESTED_LIB_DIALECT_RAGGED_TRANSFORMS_KERNELRECOMPUTE_H
 
 #include "KernelPlan.h"
+#include "MemoryBudget.h"
 
 namespace nested::ragged {
 
 /// Changes the plan so that kernels compute values again, row by row, instead
-/// of reading what an earlier kernel would have had to store. A value is stored
-/// when it costs more than `flopsPerByte` operations for each byte that is
-/// neither written nor read, and when what it is made of would have to be
-/// stored in its place. Decisions are remarks of category `ragged-recompute`.
-void recomputeInKernels(std::vector<StepPlan> &steps, int64_t flopsPerByte);
+/// of reading what an earlier kernel would have had to store. A byte that is
+/// neither written nor read is worth `flopsPerByte` operations; with a budget,
+/// as many as it takes to keep to it. Decisions are remarks of category
+/// `ragged-recompute`. A budget that can't be kept is an error.
+mlir::LogicalResult
+recomputeInKernels(mlir::func::FuncOp func, std::vector<StepPlan> &steps,
+                   int64_t flopsPerByte,
+                   const std::optional<MemoryBudget> &budget);
 
 } // namespace nested::ragged
 

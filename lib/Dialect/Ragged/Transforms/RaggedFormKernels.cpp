@@ -102,8 +102,13 @@ void RaggedFormKernels::runOnOperation() {
   FailureOr<std::vector<StepPlan>> steps = planKernels(func, fuse);
   if (failed(steps))
     return signalPassFailure();
-  if (func->hasAttr(kDifferentiatedAttr) && flopsPerByte > 0)
-    recomputeInKernels(*steps, flopsPerByte);
+  FailureOr<std::optional<MemoryBudget>> budget = MemoryBudget::get(func);
+  if (failed(budget))
+    return signalPassFailure();
+  bool isDifferentiated = func->hasAttr(kDifferentiatedAttr);
+  if ((*budget || (isDifferentiated && flopsPerByte > 0)) &&
+      failed(recomputeInKernels(func, *steps, flopsPerByte, *budget)))
+    return signalPassFailure();
 
   // The steps, in order, before the terminator; what they replace is dead then.
   Block &block = func.getBody().front();

@@ -17,7 +17,7 @@
 
 // REMARK: [Passed] Recompute | Category:ragged-recompute
 // REMARK-SAME: Remark="computed again where it is read"
-// REMARK-SAME: bytes of a row={{[0-9]+}}, operations of a row={{[0-9]+}}, space="[N, N]"
+// REMARK-SAME: bytes of a row=16, bytes of a sample="16 * N * N", operations of a row=4, space="[N, N]"
 func.func @transition(%x: !ragged.tensor<[N, 4], f32>, %gate: tensor<4x8xf32>, %up: tensor<4x8xf32>, %down: tensor<8x4xf32>)
     -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<8x4xf32>, !ragged.tensor<[N, 4], f32>) {
   %a = ragged.broadcast %x dims [0, 2] : !ragged.tensor<[N, 4], f32> -> !ragged.tensor<[N, N, 4], f32>

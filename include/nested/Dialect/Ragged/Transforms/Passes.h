@@ -33,6 +33,9 @@ inline constexpr llvm::StringLiteral kNameAttr = "ragged.name";
 /// forward computation are read long after.
 inline constexpr llvm::StringLiteral kDifferentiatedAttr =
     "ragged.differentiated";
+/// Function attribute: bytes that temporaries of a call may take. A dictionary:
+/// `bytes`, and `lengths` of symbols (or `batch`, without any) of that call.
+inline constexpr llvm::StringLiteral kMemoryBudgetAttr = "ragged.memory_budget";
 
 /// An entry is a public function with a body.
 bool isEntry(mlir::FunctionOpInterface func);

@@ -232,9 +232,16 @@ def RaggedFormKernels : Pass<"ragged-form-kernels", "::mlir::func::FuncOp"> {
     3. Elementwise consumers of a fold's result that need nothing but extents are done where the
        fold ends.
     4. Where derivatives were taken, what a kernel would read row by row from an earlier one is computed
-       again instead, from values of fewer rows and from values that are stored anyway, if that takes
-       at most `flops-per-byte` operations for each byte that is not moved. So a backward kernel makes the
-       pair-sized broadcasts, normalised values, gates and activations itself.
+       again instead, from values of fewer rows and from values that are stored anyway, where that is
+       cheaper: a minimum cut between what is there and what the kernel needs, in which a value costs the
+       operations that make it again or its bytes, `flops-per-byte` operations each. So a backward kernel makes
+       the pair-sized broadcasts, normalised values, gates and activations itself.
+
+       A function with `ragged.memory_budget = {bytes = 1048576, lengths = {N = array<i64: 30, 70>}}` says how many
+       bytes temporaries may take at once in a call with those lengths (`batch = 2` in place of `lengths` where
+       there are no symbols). Then the price of a byte is the least that keeps to it: what fits is stored where
+       making it again would take longer, the rest is computed again. A budget that is too small for what
+       can't be computed again is an error, which names the largest values.
     5. The kernel's region is written as linalg on tiles.
 
     Each decision is a remark, of category `ragged-fusion` (what was fused, and why not) or

@@ -8,6 +8,7 @@ with arguments moved by a little, along random directions, whose central differe
 """
 
 import numpy as np
+import pytest
 from oracle import Program, RunError
 
 import nested
@@ -145,4 +146,65 @@ def same(x, y, tolerance, what):
     assert not (bad & (x != y)).any(), f"{what}: {np.abs(x - y).max()}"
 
 
-__all__ = ["Checked", "RunError", "check", "check_text", "flatten", "random_like", "same"]
+# --- Tables of programs ----------------------------------------------------------------
+
+F8 = np.float64
+# Batches of samples of lengths 0, 1 and more; one sample; equal ones; nothing but empties.
+LENGTHS = {"mixed": [3, 0, 5, 1, 2], "one": [4], "equal": [2, 2], "empty": [0, 0]}
+
+
+def ragged(*dims):
+    return nested.spec(*dims, dtype=F8)
+
+
+def dense(*dims):
+    return nested.spec(*dims, dtype=F8)
+
+
+def numbers(specs, lengths, seed=0, positive=False):
+    """Arguments for specs; a name has the lengths, the second name them backwards."""
+    rng = np.random.default_rng(seed)
+    names = []
+    for s in specs:
+        names += [d for d in s.dims if isinstance(d, str) and d not in names]
+    sizes = {n: lengths if k % 2 == 0 else lengths[::-1] for k, n in enumerate(names)}
+    args = []
+    for s in specs:
+
+        def draw(shape, s=s):
+            if s.dtype.kind == "i":
+                return rng.integers(0, 4, shape)
+            x = rng.standard_normal(shape)
+            return np.abs(x) + 0.5 if positive else x
+
+        if s.batched:
+            args.append([
+                draw([sizes[d][i] if isinstance(d, str) else d for d in s.dims])
+                for i in range(len(lengths))
+            ])  # fmt: skip
+        else:
+            args.append(draw(s.dims))
+    return args
+
+
+N8, NM = ragged("N", 3), ragged("N", "M", 2)
+W, V = dense(3, 4), dense(4)
+
+
+def central_differences(programs, positive=()):
+    """The test of a file: every program, a (function, specs), on every choice of lengths. positive: the
+    names of those that are for positive numbers."""
+
+    @pytest.mark.parametrize("lengths", LENGTHS)
+    @pytest.mark.parametrize("name", programs)
+    def test(name, lengths):
+        function, specs = programs[name]
+        check(function, specs, numbers(specs, LENGTHS[lengths], positive=name in positive))
+
+    return test
+
+
+__all__ = [
+    "Checked", "F8", "LENGTHS", "N8", "NM", "RunError", "V", "W", "central_differences", "check",
+    "check_text", "dense", "flatten", "numbers", "ragged", "random_like", "same",
+]  # fmt: skip

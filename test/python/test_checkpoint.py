@@ -2,9 +2,7 @@
 """nested.checkpoint: the same derivatives, from values that are computed again."""
 
 import numpy as np
-import pytest
-from gradients import check, same
-from test_gradients import LENGTHS, N8, W, dense, numbers, ragged
+from gradients import N8, W, central_differences, dense, ragged, same
 
 import nested
 
@@ -36,11 +34,7 @@ PROGRAMS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("lengths", LENGTHS)
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_gradients(name, lengths):
-    function, specs = PROGRAMS[name]
-    check(function, specs, numbers(specs, LENGTHS[lengths]))
+test_gradients = central_differences(PROGRAMS)
 
 
 def loss_of(depth, wrap):

@@ -3,52 +3,10 @@
 
 import numpy as np
 import pytest
-from gradients import check, same
+from gradients import F8, N8, NM, V, W, central_differences, dense, ragged, same
 from helpers import raises
 
 import nested
-
-F8 = np.float64
-# Batches of samples of lengths 0, 1 and more; one sample; equal ones; nothing but empties.
-LENGTHS = {"mixed": [3, 0, 5, 1, 2], "one": [4], "equal": [2, 2], "empty": [0, 0]}
-
-
-def ragged(*dims):
-    return nested.spec(*dims, dtype=F8)
-
-
-def dense(*dims):
-    return nested.spec(*dims, dtype=F8)
-
-
-def numbers(specs, lengths, seed=0, positive=False):
-    """Arguments for specs; a name has the lengths, the second name them backwards."""
-    rng = np.random.default_rng(seed)
-    names = []
-    for s in specs:
-        names += [d for d in s.dims if isinstance(d, str) and d not in names]
-    sizes = {n: lengths if k % 2 == 0 else lengths[::-1] for k, n in enumerate(names)}
-    args = []
-    for s in specs:
-
-        def draw(shape, s=s):
-            if s.dtype.kind == "i":
-                return rng.integers(0, 4, shape)
-            x = rng.standard_normal(shape)
-            return np.abs(x) + 0.5 if positive else x
-
-        if s.batched:
-            args.append([
-                draw([sizes[d][i] if isinstance(d, str) else d for d in s.dims])
-                for i in range(len(lengths))
-            ])  # fmt: skip
-        else:
-            args.append(draw(s.dims))
-    return args
-
-
-N8, NM = ragged("N", 3), ragged("N", "M", 2)
-W, V = dense(3, 4), dense(4)
 
 PROGRAMS = {
     # name: (function, specs)
@@ -158,13 +116,7 @@ PROGRAMS["running_along_features"] = (lambda x: np.cumsum(x, axis=1) * x, [N8])
 PROGRAMS["running_pairs"] = (lambda x: np.cumprod(x, axis=1), [NM])
 POSITIVE = {"prod", "prod_static", "batch_prod", "power"}
 
-
-@pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("lengths", LENGTHS)
-def test_central_differences(name, lengths):
-    function, specs = PROGRAMS[name]
-    args = numbers(specs, LENGTHS[lengths], positive=name in POSITIVE)
-    check(function, specs, args)
+test_gradients = central_differences(PROGRAMS, positive=POSITIVE)
 
 
 def test_no_samples_at_all():

@@ -4,21 +4,21 @@ batch, loads from tables, attention."""
 
 import numpy as np
 import pytest
-from gradients import check, check_text, same
-from oracle import Program
-from test_gradients import (
+from gradients import (
     LENGTHS,
     N8,
     NM,
     V,
     W,
-    column,
+    central_differences,
+    check_text,
     dense,
-    gradient_of,
-    hessian,
     numbers,
     ragged,
+    same,
 )
+from oracle import Program
+from test_gradients import column, gradient_of, hessian
 
 import nested
 
@@ -107,11 +107,7 @@ PROGRAMS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("lengths", LENGTHS)
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_gradients(name, lengths):
-    function, specs = PROGRAMS[name]
-    check(function, specs, numbers(specs, LENGTHS[lengths]))
+test_gradients = central_differences(PROGRAMS)
 
 
 # --- Scans with a region of their own ---------------------------------------------------
@@ -229,7 +225,7 @@ def test_scans_stay_in_their_sample():
 # --- Groups of an axis ------------------------------------------------------------------
 
 
-def test_groups():
+def groups_text():
     """Through nest, a value of each group, and unnest; and through an axis that is whole again."""
     x, y, n = (
         "!ragged.tensor<[N, 2], f64>",
@@ -257,6 +253,11 @@ def test_groups():
         f"func.func @main(%g: {y}, %x: {x}, %n: {n}) -> {x} {{{body}\n%d = ragged.gradient of(%u : {y}) "
         f"seeds(%g : {y}) wrt(%x : {x}) -> {x}\nreturn %d : {x}\n}}"
     )
+    return forward, backward
+
+
+def test_groups():
+    forward, backward = groups_text()
     counts = [np.array(c, I64) for c in ([2, 0, 1], [], [4], [0, 0])]
     rng = np.random.default_rng(0)
     check_text(

@@ -210,6 +210,18 @@ FailureOr<GenericPlan> nested::ragged::planGeneric(GenericOp op) {
   return plan;
 }
 
+int64_t nested::ragged::getRowOperations(const GenericPlan &plan) {
+  GenericOp op = plan.getOp();
+  int64_t count = 0;
+  for (Operation &inner : op.getBody().front().without_terminator())
+    count += !inner.hasTrait<OpTrait::ConstantLike>();
+  SmallVector<ExtentAttr> dims = op.getDims();
+  for (auto [dim, extent] : llvm::enumerate(dims))
+    if (!plan.getRowPosition(dim))
+      count *= extent.getConstant().value_or(1);
+  return count;
+}
+
 //===----------------------------------------------------------------------===//
 // Steps
 //===----------------------------------------------------------------------===//

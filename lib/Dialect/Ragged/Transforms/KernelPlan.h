@@ -124,6 +124,10 @@ mlir::LogicalResult splitInits(mlir::RewriterBase &rewriter,
 /// The row dims of a generic. An error when they cannot be rows.
 mlir::FailureOr<GenericPlan> planGeneric(GenericOp op);
 
+/// Operations of a generic for one row of the kernel: those of its region, at
+/// each of the points that are not rows.
+int64_t getRowOperations(const GenericPlan &plan);
+
 /// What becomes steps, in the order in which it is put into them.
 mlir::FailureOr<llvm::SmallVector<mlir::Operation *>>
 orderForFusion(mlir::func::FuncOp func);
@@ -131,6 +135,9 @@ orderForFusion(mlir::func::FuncOp func);
 /// Steps of the whole function. Reports decisions as remarks.
 mlir::FailureOr<std::vector<StepPlan>> planKernels(mlir::func::FuncOp func,
                                                    bool fuse);
+
+/// Makes two kernels of each whose parts share nothing and are much work.
+void splitKernels(std::vector<StepPlan> &steps);
 
 /// Writes the kernel as an op; maps the results of its generics to the op's.
 /// Tiles that are multiplied with many weights have at most `largeTileRows`.

@@ -44,7 +44,6 @@
 #include "mlir/IR/Remarks.h"
 #include "nested/Dialect/Ragged/IR/LogicalType.h"
 #include "nested/Dialect/Ragged/Transforms/Passes.h"
-#include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -53,7 +52,7 @@ using namespace nested::ragged;
 namespace {
 class Recompute {
 public:
-  Recompute(func::FuncOp func, std::vector<StepPlan> &steps);
+  Recompute(func::FuncOp func, std::vector<StepPlan> &steps, bool movesOnly);
   LogicalResult run(int64_t flopsPerByte,
                     const std::optional<MemoryBudget> &budget);
 
@@ -96,6 +95,8 @@ private:
   /// again, at a cost.
   bool isStoredForIt(const GenericPlan &plan, unsigned i) const;
 
+  /// What making a value again costs.
+  int64_t getWork(const GenericPlan &plan) const;
   /// Adds to `ops` what its kernel computes the value from, and itself.
   void addClosure(Value value, llvm::DenseSet<Operation *> &ops) const;
   Decision decide(int64_t price, const llvm::SetVector<Value> &pinned) const;
@@ -111,9 +112,6 @@ private:
                const DenseMap<Ordered, Value> &made) const;
   void apply(const Decision &decision);
   void prune();
-  /// What step `number` computes apart from what its first generic is part of,
-  /// if both are much work.
-  std::optional<StepPlan> split(size_t number);
 
   /// Operations in the time that it takes to move a byte.
   static constexpr int64_t leastPrice = 16;
@@ -123,6 +121,7 @@ private:
 
   func::FuncOp func;
   std::vector<StepPlan> &steps;
+  bool movesOnly;
   llvm::MapVector<Operation *, Entry> plans;
   /// Of every op that is part of a step: generics, finalizers, others.
   DenseMap<Operation *, size_t> stepOf;
@@ -132,8 +131,9 @@ private:
 };
 } // namespace
 
-Recompute::Recompute(func::FuncOp func, std::vector<StepPlan> &steps)
-    : func(func), steps(steps) {
+Recompute::Recompute(func::FuncOp func, std::vector<StepPlan> &steps,
+                     bool movesOnly)
+    : func(func), steps(steps), movesOnly(movesOnly) {
   for (auto [number, step] : llvm::enumerate(steps)) {
     if (step.hostOp)
       stepOf[step.hostOp] = number;
@@ -154,20 +154,6 @@ Recompute::Recompute(func::FuncOp func, std::vector<StepPlan> &steps)
 //===----------------------------------------------------------------------===//
 // What can be computed again
 //===----------------------------------------------------------------------===//
-
-/// Operations of a generic for one row of the kernel: those of its region, at
-/// each of the points that are not rows.
-static int64_t getRowOperations(const GenericPlan &plan) {
-  GenericOp op = plan.getOp();
-  int64_t count = 0;
-  for (Operation &inner : op.getBody().front().without_terminator())
-    count += !inner.hasTrait<OpTrait::ConstantLike>();
-  SmallVector<ExtentAttr> dims = op.getDims();
-  for (auto [dim, extent] : llvm::enumerate(dims))
-    if (!plan.getRowPosition(dim))
-      count *= extent.getConstant().value_or(1);
-  return count;
-}
 
 const Recompute::Entry *Recompute::lookup(Value value) const {
   auto it = plans.find(value.getDefiningOp());
@@ -272,6 +258,11 @@ bool Recompute::isStoredForIt(const GenericPlan &plan, unsigned i) const {
 // Decisions
 //===----------------------------------------------------------------------===//
 
+int64_t Recompute::getWork(const GenericPlan &plan) const {
+  int64_t operations = getRowOperations(plan);
+  return movesOnly && operations > 0 ? MinCut::unlimited / 2 : operations;
+}
+
 void Recompute::addClosure(Value value,
                            llvm::DenseSet<Operation *> &ops) const {
   size_t step = lookup(value)->step;
@@ -353,7 +344,7 @@ void Recompute::cut(size_t step, int64_t price,
     Ordered value = work.pop_back_val();
     unsigned made = nodes[value].made;
     GenericPlan plan = getPlan(value);
-    graph.addEdge(MinCut::source, made, getRowOperations(plan));
+    graph.addEdge(MinCut::source, made, getWork(plan));
     for (unsigned i = 0; i < plan.getOp()->getNumOperands(); ++i)
       if (auto operand = getOperand(plan, i))
         graph.addEdge(getNodes(operand->first, operand->second).there, made,
@@ -635,36 +626,6 @@ void Recompute::prune() {
   });
 }
 
-std::optional<StepPlan> Recompute::split(size_t number) {
-  KernelPlan &kernel = steps[number].kernel;
-  // Rows are read once more then, which is little beside that much work.
-  constexpr int64_t muchWork = 1 << 14;
-  llvm::EquivalenceClasses<Operation *> parts;
-  for (const GenericPlan &plan : kernel.generics) {
-    parts.insert(plan.op);
-    for (Value operand : plan.getOp()->getOperands())
-      if (kernel.lookup(operand.getDefiningOp()))
-        parts.unionSets(plan.op, operand.getDefiningOp());
-  }
-  KernelPlan first, rest;
-  int64_t work[2] = {0, 0};
-  for (const GenericPlan &plan : kernel.generics) {
-    bool isFirst = parts.isEquivalent(plan.op, kernel.generics.front().op);
-    KernelPlan &part = isFirst ? first : rest;
-    part.add(plan);
-    work[!isFirst] += getRowOperations(plan);
-    if (auto it = kernel.finalizers.find(plan.op);
-        it != kernel.finalizers.end())
-      part.finalizers.insert(*it);
-  }
-  if (std::min(work[0], work[1]) < muchWork)
-    return std::nullopt;
-  kernel = std::move(first);
-  StepPlan step;
-  step.kernel = std::move(rest);
-  return step;
-}
-
 LogicalResult Recompute::run(int64_t flopsPerByte,
                              const std::optional<MemoryBudget> &budget) {
   Decision decision;
@@ -679,15 +640,17 @@ LogicalResult Recompute::run(int64_t flopsPerByte,
   report(decision, budget);
   apply(decision);
   prune();
-  for (size_t step = 0; step < steps.size(); ++step)
-    if (!steps[step].hostOp)
-      if (std::optional<StepPlan> rest = split(step))
-        steps.insert(steps.begin() + step + 1, std::move(*rest));
+  if (!movesOnly)
+    splitKernels(steps);
   return success();
 }
 
-LogicalResult nested::ragged::recomputeInKernels(
-    func::FuncOp func, std::vector<StepPlan> &steps, int64_t flopsPerByte,
-    const std::optional<MemoryBudget> &budget) {
-  return Recompute(func, steps).run(flopsPerByte, budget);
+LogicalResult
+nested::ragged::recomputeInKernels(func::FuncOp func,
+                                   std::vector<StepPlan> &steps,
+                                   std::optional<int64_t> flopsPerByte,
+                                   const std::optional<MemoryBudget> &budget) {
+  bool movesOnly = !flopsPerByte && !budget;
+  return Recompute(func, steps, movesOnly)
+      .run(flopsPerByte.value_or(1), budget);
 }

@@ -17,11 +17,13 @@ namespace nested::ragged {
 /// Changes the plan so that kernels compute values again, row by row, instead
 /// of reading what an earlier kernel would have had to store. A byte that is
 /// neither written nor read is worth `flopsPerByte` operations; with a budget,
-/// as many as it takes to keep to it. Decisions are remarks of category
-/// `ragged-recompute`. A budget that can't be kept is an error.
+/// as many as it takes to keep to it. With neither, only moves, which are no
+/// operations, are repeated: a bias as rows, a part of a row. Decisions are
+/// remarks of category `ragged-recompute`. A budget that can't be kept is an
+/// error.
 mlir::LogicalResult
 recomputeInKernels(mlir::func::FuncOp func, std::vector<StepPlan> &steps,
-                   int64_t flopsPerByte,
+                   std::optional<int64_t> flopsPerByte,
                    const std::optional<MemoryBudget> &budget);
 
 } // namespace nested::ragged

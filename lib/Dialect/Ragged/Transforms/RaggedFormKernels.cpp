@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "nested/Dialect/Ragged/IR/RaggedBatch.h"
+#include "nested/Dialect/Ragged/IR/RaggedProducts.h"
 #include "nested/Dialect/Ragged/Transforms/Passes.h"
 
 namespace nested::ragged {
@@ -81,7 +82,7 @@ void RaggedFormKernels::materializeLoads(IRRewriter &rewriter) {
       // Other dims of the same memory: kernels read them, and so do these.
       bool isView = isa_and_present<ReshapeOp>(producer) &&
                     !isa<GenericOp, ReshapeOp, BarrierOp, GatherOp,
-                         IndexedLoadOpInterface>(op);
+                         IndexedLoadOpInterface, AttentionOp>(op);
       if (!isVirtual(producer) && !constant && !isView)
         continue;
       rewriter.setInsertionPoint(op);
@@ -105,9 +106,11 @@ void RaggedFormKernels::runOnOperation() {
   FailureOr<std::optional<MemoryBudget>> budget = MemoryBudget::get(func);
   if (failed(budget))
     return signalPassFailure();
-  bool isDifferentiated = func->hasAttr(kDifferentiatedAttr);
-  if ((*budget || (isDifferentiated && flopsPerByte > 0)) &&
-      failed(recomputeInKernels(func, *steps, flopsPerByte, *budget)))
+  std::optional<int64_t> price;
+  if (func->hasAttr(kDifferentiatedAttr))
+    price = flopsPerByte;
+  if ((*budget || flopsPerByte > 0) &&
+      failed(recomputeInKernels(func, *steps, price, *budget)))
     return signalPassFailure();
 
   // The steps, in order, before the terminator; what they replace is dead then.

@@ -235,7 +235,8 @@ def RaggedFormKernels : Pass<"ragged-form-kernels", "::mlir::func::FuncOp"> {
        again instead, from values of fewer rows and from values that are stored anyway, where that is
        cheaper: a minimum cut between what is there and what the kernel needs, in which a value costs the
        operations that make it again or its bytes, `flops-per-byte` operations each. So a backward kernel makes
-       the pair-sized broadcasts, normalised values, gates and activations itself.
+       the pair-sized broadcasts, normalised values, gates and activations itself. In other functions moves alone are
+       repeated: the rows of a bias, parts of a row.
 
        A function with `ragged.memory_budget = {bytes = 1048576, lengths = {N = array<i64: 30, 70>}}` says how many
        bytes temporaries may take at once in a call with those lengths (`batch = 2` in place of `lengths` where

@@ -71,26 +71,35 @@ void nested::rt::checkBlock(const void *block, int64_t bytes,
          name.c_str(), ll(bytes), ll(needed));
 }
 
-void nested::rt::checkPrepared(const void *block, int64_t bytes,
-                               const nested_artifact_t &artifact,
-                               const Entry &entry, const std::string &name) {
+bool nested::rt::isPrepared(const void *block, int64_t bytes,
+                            const nested_artifact_t &artifact,
+                            const Entry &entry) {
+  if (!block || reinterpret_cast<uintptr_t>(block) % alignment ||
+      bytes < entry.prepared->bytes)
+    return false;
+  Header expected = makeHeader(artifact, entry);
+  return std::memcmp(block, &expected, sizeof(expected)) == 0;
+}
+
+void nested::rt::failPrepared(const void *block, int64_t bytes,
+                              const nested_artifact_t &artifact,
+                              const Entry &entry, const std::string &name) {
   checkBlock(block, bytes, entry, name);
-  Header expected = makeHeader(artifact, entry), given;
+  Header given;
   std::memcpy(&given, block, sizeof(given));
   if (std::memcmp(given.magic, magic, sizeof(given.magic)) != 0)
     fail(NESTED_INVALID_ARGUMENT,
          "%s: is flagged as prepared, but nested_prepare has not filled its "
          "block",
          name.c_str());
-  if (given.artifact != expected.artifact)
+  if (given.artifact != artifact.checksum)
     fail(NESTED_INVALID_ARGUMENT,
          "%s: the block was prepared for another artifact; prepare it again",
          name.c_str());
-  if (std::memcmp(&given, &expected, sizeof(given)) != 0)
-    fail(NESTED_INVALID_ARGUMENT,
-         "%s: the block was prepared for entry %lld of the artifact, which is "
-         "another",
-         name.c_str(), ll(given.entry));
+  fail(NESTED_INVALID_ARGUMENT,
+       "%s: the block was prepared for entry %lld of the artifact, which is "
+       "another",
+       name.c_str(), ll(given.entry));
 }
 
 //===----------------------------------------------------------------------===//

@@ -53,10 +53,12 @@ void breakPrepared(void *block);
 /// starts the message.
 void checkBlock(const void *block, int64_t bytes, const Entry &entry,
                 const std::string &name);
-/// Fails unless the block was also filled for this entry.
-void checkPrepared(const void *block, int64_t bytes,
-                   const nested_artifact_t &artifact, const Entry &entry,
-                   const std::string &name);
+/// Whether it is, and was filled for this entry; and the failure where not.
+bool isPrepared(const void *block, int64_t bytes,
+                const nested_artifact_t &artifact, const Entry &entry);
+[[noreturn]] void failPrepared(const void *block, int64_t bytes,
+                               const nested_artifact_t &artifact,
+                               const Entry &entry, const std::string &name);
 
 } // namespace nested::rt
 

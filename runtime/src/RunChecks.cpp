@@ -28,16 +28,20 @@ static Range makeRange(const void *data, int64_t bytes) {
   return data ? Range{begin, begin + static_cast<uintptr_t>(bytes)} : Range{};
 }
 
-static void checkPointer(const std::string &name, const Value &value,
-                         const void *data, int64_t bytes) {
+/// `name` gives the start of a message: most calls need none, and all buffers
+/// are compared with each other.
+template <typename Name>
+static void checkPointer(const Name &name, const Value &value, const void *data,
+                         int64_t bytes) {
   if (!data && bytes > 0)
     fail(NESTED_INVALID_ARGUMENT, "%s: data is null, but %lld bytes are needed",
-         name.c_str(), ll(bytes));
+         name().c_str(), ll(bytes));
   if (reinterpret_cast<uintptr_t>(data) %
       static_cast<uintptr_t>(value.elementBytes))
     fail(NESTED_INVALID_ARGUMENT,
-         "%s: data (%p) is not aligned to the %lld bytes of a %s", name.c_str(),
-         data, ll(value.elementBytes), nested_dtype_name(value.dtype));
+         "%s: data (%p) is not aligned to the %lld bytes of a %s",
+         name().c_str(), data, ll(value.elementBytes),
+         nested_dtype_name(value.dtype));
 }
 
 /// Bytes from `data` to the end of the last element that a run reads.
@@ -57,32 +61,33 @@ static Range checkArgument(const nested_plan_t &plan, int index,
                            const nested_argument &arg) {
   const Value &value = plan.entry->args[index];
   const PlannedArg &planned = plan.args[index];
-  std::string name = argumentName(*plan.entry, index);
+  auto name = [&] { return argumentName(*plan.entry, index); };
   if (arg.dtype != value.dtype || arg.rank != value.rank())
     fail(NESTED_INVALID_ARGUMENT,
          "%s: dtype or rank is not that of the plan (%s, %d dims)",
-         name.c_str(), nested_dtype_name(value.dtype), value.rank());
+         name().c_str(), nested_dtype_name(value.dtype), value.rank());
   if (arg.flags != planned.flags ||
       ((arg.flags & NESTED_DONATED) && arg.donated_to != planned.donatedTo))
     fail(NESTED_INVALID_ARGUMENT, "%s: flags differ from those of the plan",
-         name.c_str());
+         name().c_str());
   if (deviceType(arg.device_type) != planned.deviceType ||
       arg.device_id != planned.deviceId)
     fail(NESTED_INVALID_ARGUMENT, "%s: is on another device than planned",
-         name.c_str());
+         name().c_str());
   for (size_t i = 0; i < planned.strides.size(); ++i)
     if (!arg.strides || arg.strides[i] != planned.strides[i])
       fail(NESTED_INVALID_ARGUMENT, "%s: strides differ from those of the plan",
-           name.c_str());
+           name().c_str());
   if (planned.isPrepared()) {
-    checkPrepared(arg.data, arg.row_capacity, *plan.artifact, *plan.entry,
-                  name);
+    if (!isPrepared(arg.data, arg.row_capacity, *plan.artifact, *plan.entry))
+      failPrepared(arg.data, arg.row_capacity, *plan.artifact, *plan.entry,
+                   name());
     return makeRange(arg.data, plan.entry->prepared->bytes);
   }
   if (value.isRagged() && arg.row_capacity < planned.extent)
     fail(NESTED_INVALID_ARGUMENT,
-         "%s: the plan needs %lld rows, but row_capacity is %lld", name.c_str(),
-         ll(planned.extent), ll(arg.row_capacity));
+         "%s: the plan needs %lld rows, but row_capacity is %lld",
+         name().c_str(), ll(planned.extent), ll(arg.row_capacity));
   int64_t bytes = planned.rows > 0 ? argumentBytes(planned, value) : 0;
   checkPointer(name, value, arg.data, bytes);
   return makeRange(arg.data, bytes);
@@ -92,27 +97,28 @@ static Range checkResult(const nested_plan_t &plan, int index,
                          const nested_result &result) {
   const Value &value = plan.entry->results[index];
   const PlannedResult &planned = plan.results[index];
-  std::string name = resultName(*plan.entry, index);
+  auto name = [&] { return resultName(*plan.entry, index); };
   if (result.flags & NESTED_READ)
-    fail(NESTED_INVALID_ARGUMENT, "%s: its memory is read-only", name.c_str());
+    fail(NESTED_INVALID_ARGUMENT, "%s: its memory is read-only",
+         name().c_str());
   if (result.flags)
-    fail(NESTED_INVALID_ARGUMENT, "%s: unknown flags 0x%x", name.c_str(),
+    fail(NESTED_INVALID_ARGUMENT, "%s: unknown flags 0x%x", name().c_str(),
          result.flags);
   if (deviceType(result.device_type) != NESTED_DEVICE_CPU)
     fail(NESTED_INVALID_ARGUMENT,
          "%s: is wanted on device type %d, but the artifact runs on the CPU",
-         name.c_str(), result.device_type);
+         name().c_str(), result.device_type);
   if (std::any_of(std::begin(result.reserved), std::end(result.reserved),
                   [](uint64_t r) { return r != 0; }))
     fail(NESTED_INVALID_ARGUMENT,
          "%s: a reserved field is not zero; start from NESTED_INIT",
-         name.c_str());
+         name().c_str());
   if (!result.data)
     return {};
   bool hasRows = value.isRagged() || value.rows;
   if (hasRows && result.row_capacity < planned.rows)
     fail(NESTED_INVALID_ARGUMENT,
-         "%s: needs %s%lld rows, but row_capacity is %lld", name.c_str(),
+         "%s: needs %s%lld rows, but row_capacity is %lld", name().c_str(),
          planned.exact ? "" : "room for up to ", ll(planned.rows),
          ll(result.row_capacity));
   checkPointer(name, value, result.data, planned.bytes);
@@ -154,14 +160,15 @@ void Run::checkBuffers(const nested_plan_t &plan, const nested_argument *args,
   // Nothing that is written may overlap anything else. There are few buffers,
   // so all pairs are compared, without memory for a list.
   Range space = makeRange(workspace, plan.layout.bytes);
-  auto rejectWorkspace = [&](const Range &range, const std::string &name) {
+  auto rejectWorkspace = [&](const Range &range, auto nameOf, int index) {
     if (range.overlaps(space))
-      fail(NESTED_INVALID_ARGUMENT, "%s: overlaps the workspace", name.c_str());
+      fail(NESTED_INVALID_ARGUMENT, "%s: overlaps the workspace",
+           nameOf(entry, index).c_str());
   };
   for (int64_t i = 0; i < numArgs; ++i) {
     int index = static_cast<int>(i);
     Range range = checkArgument(plan, index, recordAt(args, i));
-    rejectWorkspace(range, argumentName(entry, index));
+    rejectWorkspace(range, argumentName, index);
     if (plan.args[i].isPrepared() &&
         recordAt(args, i).data !=
             recordAt(args, entry.prepared->args.front()).data)
@@ -182,7 +189,7 @@ void Run::checkBuffers(const nested_plan_t &plan, const nested_argument *args,
   for (int64_t k = 0; k < numResults; ++k) {
     int index = static_cast<int>(k);
     Range range = checkResult(plan, index, recordAt(results, k));
-    rejectWorkspace(range, resultName(entry, index));
+    rejectWorkspace(range, resultName, index);
     for (int64_t j = 0; j < k; ++j)
       if (range.overlaps(
               checkResult(plan, static_cast<int>(j), recordAt(results, j))))

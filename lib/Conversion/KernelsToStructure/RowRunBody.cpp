@@ -165,8 +165,10 @@ Value RunEmitter::emitRead(OpBuilder &b, const Run &run, const Lanes &lanes,
 
 /// Processors guess too little of what comes next: within a page, and not where
 /// a block of columns leaves out lines. So they are told, also of the next
-/// unit's rows; it doubled the speed of sums.
-void RunEmitter::prefetch(OpBuilder &b, const Run &run, const Lanes &lanes) {
+/// unit's rows; it doubled the speed of sums. Rows that all blocks go through
+/// fetch the next ones in the order of memory, not in their own.
+void RunEmitter::prefetch(OpBuilder &b, const Run &run, const Lanes &lanes,
+                          const Strip &strip) {
   constexpr int64_t distance = 8192, line = 64;
   IndexBuilder ib(b, loc);
   for (TileReadOp read : kernel.getBody().front().getOps<TileReadOp>()) {
@@ -176,10 +178,18 @@ void RunEmitter::prefetch(OpBuilder &b, const Run &run, const Lanes &lanes) {
     Value source = sources.lookup(read);
     int64_t bits = cast<MemRefType>(source.getType()).getElementTypeBitWidth();
     int64_t elements = countRowElements(kernel, read);
+    Value at = lanes.at, place = lanes.column;
     int64_t ahead = llvm::divideCeil(distance, elements * bits / 8);
-    Value row = ib.add(ib.add(run.addresses.lookup(read).row, lanes.at),
-                       ib.constant(ahead));
-    Value first = ib.add(ib.mul(row, ib.constant(elements)), lanes.column);
+    if (strip.first) {
+      at = strip.first;
+      ahead = kStripRows;
+      place = ib.add(
+          ib.mul(lanes.column, strip.count),
+          ib.mul(ib.sub(lanes.at, strip.first), ib.constant(lanes.width)));
+    }
+    Value row =
+        ib.add(ib.add(run.addresses.lookup(read).row, at), ib.constant(ahead));
+    Value first = ib.add(ib.mul(row, ib.constant(elements)), place);
     for (int64_t done = 0; done < lanes.width; done += line * 8 / bits)
       memref::PrefetchOp::create(
           b, loc, source, ValueRange{ib.add(first, ib.constant(done))},

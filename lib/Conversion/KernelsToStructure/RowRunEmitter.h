@@ -28,6 +28,12 @@ public:
 
 private:
   using Values = llvm::SmallVector<mlir::Value>;
+  /// Rows that all blocks of columns go through before the next ones; null:
+  /// there are none. Most have so many.
+  static constexpr int64_t kStripRows = 8;
+  struct Strip {
+    mlir::Value first, count;
+  };
 
   /// A run that is being emitted: its position with the run's dims at 0, the
   /// number of that row, and what was read once for all rows.
@@ -81,6 +87,9 @@ private:
   Values emitWide(mlir::OpBuilder &b, const Run &run, mlir::Value from,
                   mlir::Value to, mlir::ValueRange accumulators,
                   const Lanes &block);
+  Values foldRows(mlir::OpBuilder &b, const Run &run, mlir::Value from,
+                  mlir::Value to, mlir::ValueRange accumulators,
+                  const Lanes &block, const Strip &strip);
   /// Accumulators of lanes, and behind them those of scalars.
   Values makeAccumulators(mlir::OpBuilder &b, int64_t width);
   /// Accumulators in memory, of a block of columns.
@@ -105,7 +114,9 @@ private:
                   const State &state);
   mlir::Value emitRead(mlir::OpBuilder &b, const Run &run, const Lanes &lanes,
                        TileReadOp read, const State &state);
-  void prefetch(mlir::OpBuilder &b, const Run &run, const Lanes &lanes);
+  /// Fetches rows that come later.
+  void prefetch(mlir::OpBuilder &b, const Run &run, const Lanes &lanes,
+                const Strip &strip);
   mlir::Value emitLookup(mlir::OpBuilder &b, const Run &run, const Lanes &lanes,
                          TileLookupOp lookup, const State &state);
   /// A value for each lane from its row, one by one.

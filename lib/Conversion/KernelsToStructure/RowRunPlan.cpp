@@ -333,10 +333,10 @@ std::optional<RunPlan> RunPlanner::run(int64_t vectorBits) {
       ++first;
   }
   if (columns != 1) {
-    // Reading whole rows in order is worth more than having all accumulators in
-    // registers: of f64, 64 columns are all 16 of AVX2, and more are in memory.
+    // Reading memory in order is worth more than having all accumulators in
+    // registers: of f64, 64 columns are all 16 of AVX2.
     plan.foldsInMemory = folds && columns > kWidest;
-    plan.width = folds && !plan.foldsInMemory ? kWidest : kWidest / 2;
+    plan.width = folds ? kWidest : kWidest / 2;
     return plan;
   }
   bool isGathered = !body.getOps<TileLookupOp>().empty(), isSmall = false;

@@ -16,7 +16,9 @@
 // 4. A fold keeps one accumulator per lane, from run to run of its unit, and
 //    combines the lanes in halves at the unit's end. So which rows meet in
 //    which order depends on the unit alone (R8), and a unit without rows gives
-//    `finalize(init)` without a case of its own (R5).
+//    `finalize(init)` without a case of its own (R5). Up to 64 columns have
+//    their accumulators in registers; those of more go to scratch memory and
+//    back once for some rows, which stay in the first-level cache meanwhile.
 //
 //===----------------------------------------------------------------------===//
 
@@ -115,36 +117,56 @@ SmallVector<Value> RunEmitter::emitRun(OpBuilder &b, Run &run, Value from,
                   : emitNarrow(b, run, from, to, accumulators);
 }
 
-/// Rows are read in order, all columns of each, where accumulators are in
-/// memory and where there are none. Some rows at once for each block of columns
-/// would move accumulators less often, and was slower.
+/// Rows of a block of columns, whose folds are carried in registers.
+SmallVector<Value> RunEmitter::foldRows(OpBuilder &b, const Run &run,
+                                        Value from, Value to,
+                                        ValueRange accumulators,
+                                        const Lanes &block,
+                                        const Strip &strip) {
+  auto loop = scf::ForOp::create(
+      b, loc, from, to, IndexBuilder(b, loc).constant(1), accumulators,
+      [&](OpBuilder &body, Location l, Value at, ValueRange args) {
+        Lanes lanes{at, block.width, {}, {}, block.column};
+        State row = beginRow(body, run, at);
+        prefetch(body, run, lanes, strip);
+        scf::YieldOp::create(body, l, emitLanes(body, run, lanes, row, args));
+      });
+  return SmallVector<Value>(loop.getResults());
+}
+
 SmallVector<Value> RunEmitter::emitWide(OpBuilder &b, const Run &run,
                                         Value from, Value to,
                                         ValueRange accumulators,
                                         const Lanes &block) {
-  auto loop = scf::ForOp::create(
-      b, loc, from, to, IndexBuilder(b, loc).constant(1), accumulators,
-      [&](OpBuilder &body, Location l, Value at, ValueRange args) {
-        State row = beginRow(body, run, at);
-        SmallVector<Value> next;
-        if (block.column) {
-          Lanes lanes{at, block.width, {}, {}, block.column};
-          prefetch(body, run, lanes);
-          next = emitLanes(body, run, lanes, row, args);
-        } else {
+  if (block.column)
+    return foldRows(b, run, from, to, accumulators, block, {});
+  // Rows that are folded stay in the first-level cache for all blocks of
+  // columns. Others are read and written once.
+  int64_t together = plan.foldsInMemory ? kStripRows : 1;
+  scf::ForOp::create(
+      b, loc, from, to, IndexBuilder(b, loc).constant(together), ValueRange(),
+      [&](OpBuilder &body, Location l, Value at, ValueRange) {
+        IndexBuilder rb(body, l);
+        if (plan.foldsInMemory) {
+          Value count = rb.min(rb.sub(to, at), rb.constant(together));
+          Value end = rb.add(at, count);
           forColumns(body, [&](OpBuilder &inner, Value column, int64_t width) {
             Lanes lanes{at, width, {}, {}, column};
-            if (plan.foldsInMemory)
-              prefetch(inner, run, lanes);
             storeAccumulators(inner,
-                              emitLanes(inner, run, lanes, row,
-                                        loadAccumulators(inner, lanes)),
+                              foldRows(inner, run, at, end,
+                                       loadAccumulators(inner, lanes), lanes,
+                                       {at, count}),
                               lanes);
           });
+        } else {
+          State row = beginRow(body, run, at);
+          forColumns(body, [&](OpBuilder &inner, Value column, int64_t width) {
+            emitLanes(inner, run, {at, width, {}, {}, column}, row, {});
+          });
         }
-        scf::YieldOp::create(body, l, next);
+        scf::YieldOp::create(body, l);
       });
-  return SmallVector<Value>(loop.getResults());
+  return {};
 }
 
 SmallVector<Value> RunEmitter::emitNarrow(OpBuilder &b, const Run &run,

@@ -174,17 +174,18 @@ func.func @weighted(%w: !ragged.tensor<[N], f32>, %x: !ragged.tensor<[N, 64], f3
 
 // -----
 
-// More than that are folded in memory, row by row; what the number of rows decides is decided once for all columns.
+// Accumulators of more than that go to memory and back once for 8 rows, which are gone through once for each block of
+// columns. What the number of rows decides is decided once for all columns.
 // CHECK-LABEL: func.func @many_k(
 // CHECK: %[[ACC:.*]] = memref.alloc() : memref<136xf32>
-// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c1 {
-// CHECK: memref.load
-// CHECK: scf.for
-// CHECK: vector.load %[[ACC]]{{.*}} : memref<136xf32>, vector<32xf32>
-// CHECK: vector.store {{.*}}, %[[ACC]]{{.*}} : memref<136xf32>, vector<32xf32>
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c8 {
+// CHECK: %[[OLD:.*]] = vector.load %[[ACC]]{{.*}} : memref<136xf32>, vector<64xf32>
+// CHECK: %[[NEW:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[OLD]]) -> (vector<64xf32>)
+// CHECK: memref.prefetch
+// CHECK: vector.store %[[NEW]], %[[ACC]]{{.*}} : memref<136xf32>, vector<64xf32>
 // CHECK: vector.load %[[ACC]]{{.*}} : memref<136xf32>, vector<8xf32>
 // CHECK: %[[ANY:.*]] = arith.cmpi eq, {{.*}} : i64
-// CHECK: arith.select %[[ANY]], {{.*}} : vector<32xf32>
+// CHECK: arith.select %[[ANY]], {{.*}} : vector<64xf32>
 func.func @many(%w: !ragged.tensor<[N], f32>, %x: !ragged.tensor<[N, 136], f32>) -> !ragged.tensor<[136], f32> {
   %0 = ragged.kernel "many_k" space [N] path [B] groups 0 units groups tile 48
       ins(%w, %x : !ragged.tensor<[N], f32>, !ragged.tensor<[N, 136], f32>) {

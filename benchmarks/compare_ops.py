@@ -89,6 +89,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--features", default="1,64,256")
     parser.add_argument("--only")
+    parser.add_argument("--rounds", type=int)
     parser.add_argument("--peers", default=",".join(PEERS))
     options = common.start(parser)
     import importlib
@@ -109,7 +110,7 @@ def main():
 
         torch.set_num_threads(options.threads)
     rows = common.Rows(options, "ops")
-    rounds = common.QUICK_ROUNDS if options.quick else common.ROUNDS
+    rounds = options.rounds or (common.QUICK_ROUNDS if options.quick else common.ROUNDS)
     chosen = options.only.split(",") if options.only else ops.OPS
     for features in map(int, options.features.split(",")):
         case = ops.Case(features)

@@ -320,13 +320,14 @@ def test_the_example_goes_on_where_it_stopped(tmp_path):
         assert whole[name].tobytes() == rest[name].tobytes(), name
 
 
-def test_a_step_of_the_block_stores_two_pair_sized_values():
-    """One artifact: gradients, update, and beside the donated state at most two values with a row
-    for each pair; what is summed over the batch is kept once per 4096 rows."""
+SHAPES = {"u": (48, 32), "v": (48, 32), "gate": (32, 64), "up": (32, 64), "down": (64, 32),
+          "g": (32, 48), "scale": (32,), "offset": (32,)}  # fmt: skip
+
+
+def block_step():
+    """A step of the block as one program, its parameters and state, and a batch of given lengths."""
     rng = np.random.default_rng(0)
-    shapes = {"u": (48, 32), "v": (48, 32), "gate": (32, 64), "up": (32, 64), "down": (64, 32),
-              "g": (32, 48), "scale": (32,), "offset": (32,)}  # fmt: skip
-    w = {name: rng.normal(size=shape).astype("f4") for name, shape in shapes.items()}
+    w = {name: rng.normal(size=shape).astype("f4") for name, shape in SHAPES.items()}
     adam = optim.adam()
 
     def loss(w, x):
@@ -341,11 +342,48 @@ def test_a_step_of_the_block_stores_two_pair_sized_values():
         value, gradients = nested.value_and_grad(loss)(w, x)
         return value, *adam.update(gradients, state, w, rate)
 
-    x = nested.from_list([rng.normal(size=(n, 48)).astype("f4") for n in (3, 5)], dims=("N", 48))
-    step(w, adam.init(w), x, np.float32(1e-3))
+    def batch(lengths):
+        xs = [rng.normal(size=(n, 48)).astype("f4") for n in lengths]
+        return nested.from_list(xs, dims=("N", 48))
+
+    return step, w, adam.init(w), batch
+
+
+def test_a_step_of_the_block_stores_two_pair_sized_values():
+    """One artifact: gradients, update, and beside the donated state at most two values with a row
+    for each pair; what is summed over the batch is kept once per 4096 rows."""
+    step, w, state, batch = block_step()
+    step(w, state, batch((3, 5)), np.float32(1e-3))
     lengths = [200, 150, 300]
     plan = step.plan({"N": lengths})
     pairs, rows = sum(n * n for n in lengths), sum(lengths)
-    partials = -(-pairs // 4096) * 4 * sum(int(np.prod(s)) for s in shapes.values())
+    partials = -(-pairs // 4096) * 4 * sum(int(np.prod(s)) for s in SHAPES.values())
     assert plan.temp_bytes <= 2 * 4 * 32 * pairs + partials + 4 * rows * 32 * 48
     assert plan.peak_bytes - plan.result_bytes - plan.temp_bytes < 4_000_000 * plan.threads
+
+
+def measure_step(lengths):
+    """How much more memory this process has used after a step than before it, and what the plan says."""
+    import resource
+
+    step, w, state, batch = block_step()
+    _, w, state = step(w, state, batch((3, 5)), np.float32(1e-3))
+    x = batch(lengths)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    step(w, state, x, np.float32(1e-3))
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return (after - before) * 1024, step.plan(list(lengths)).peak_bytes
+
+
+def test_the_measured_peak_of_a_step_is_that_of_the_plan():
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    code = "import test_training; print(*test_training.measure_step((500, 400, 600)))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parent,
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    measured, planned = map(int, done.stdout.split())
+    # Pages that the process has had before are used again.
+    assert planned > 50e6
+    assert 0.6 * planned < measured < 1.05 * planned + 8e6, (measured, planned)

@@ -220,13 +220,19 @@ Recompute::getRowOperand(const GenericPlan &plan, unsigned i) const {
   if (isInit && plan.isFold())
     return std::nullopt;
   AffineMap map = isInit ? op.getOutputMap(0) : op.getInputMap(i);
-  if (!isInit)
-    for (ExtentAttr offset : op.getInputOffsets(i))
-      if (offset.getConstant() != 0)
-        return std::nullopt;
   std::optional<AffineMap> order = getRowOrder(plan, type, map);
   if (!order)
     return std::nullopt;
+  // Parts of rows are read where they are.
+  SmallVector<ExtentAttr> offsets;
+  if (!isInit)
+    offsets = op.getInputOffsets(i);
+  if (getRowRank(type, map, offsets, plan) != plan.rowDims.size())
+    return std::nullopt;
+  if (!offsets.empty())
+    for (int64_t dim : ArrayRef(type.order).take_front(plan.rowDims.size()))
+      if (offsets[dim].getConstant() != 0)
+        return std::nullopt;
   // In another order, what it starts from has to be made in it, too.
   bool startsFromFill = isa_and_present<FillOp, EmptyOp>(
       producer.getOp().getInits()[0].getDefiningOp());

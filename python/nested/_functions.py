@@ -147,6 +147,17 @@ _reduction("argmax", np.argmax)
 _reduction("argmin", np.argmin)
 
 
+def _centre(x: Tracer, axis: Any) -> Tracer:
+    """x less its mean, which is taken away in a wider dtype, or twice, so that no rounding of it is
+    left: equal entries become 0."""
+    over_rows = any(isinstance(x.shape[k], Dim) for k in axes_of(axis, x.ndim))
+    wide = np.dtype(np.float64) if over_rows and x.dtype == np.float32 else x.dtype
+    centred = x.astype(wide)
+    for _ in range(2 if wide == x.dtype else 1):
+        centred = centred - reduce("mean", centred, axis, keepdims=True)
+    return centred.astype(x.dtype)
+
+
 @implements(np.var, method="var")
 def var(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0,
@@ -157,7 +168,7 @@ def var(
     ddof = ddof if correction is None else correction
     x = as_tracer(a)
     x = x.astype(dtype or reduction_dtype("mean", x.dtype))
-    centred = x - reduce("mean", x, axis, keepdims=True)
+    centred = _centre(x, axis)
     if ddof == 0:
         return reduce("mean", centred * centred, axis, keepdims=keepdims is True)
     total = reduce("sum", centred * centred, axis, keepdims=keepdims is True)

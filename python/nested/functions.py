@@ -132,6 +132,19 @@ def std(x: Any, axis: Any = None, keepdims: bool = False, correction: float = 0)
     return np.sqrt(var(x, axis, keepdims, correction))
 
 
+def scaled(x: Any, scale: Any, offset: Any) -> Any:
+    """x * scale + offset, as far as there are any."""
+    x = x if scale is None else x * scale
+    return x if offset is None else x + offset
+
+
+def standard(x: Any, axes: tuple, eps: float) -> Any:
+    """(x - mean) / sqrt(var + eps) of a plain array."""
+    centred = x - mean(x, axis=axes, keepdims=True)
+    centred = centred - mean(centred, axis=axes, keepdims=True)  # what the mean was rounded by
+    return centred / np.sqrt(mean(centred * centred, axis=axes, keepdims=True) + x.dtype.type(eps))
+
+
 @public
 def layer_norm(x: Any, scale: Any = None, offset: Any = None, eps: float = 1e-5) -> Any:
     """``(x - mean) / sqrt(variance + eps) * scale + offset`` over the last axis, which is
@@ -139,13 +152,7 @@ def layer_norm(x: Any, scale: Any = None, offset: Any = None, eps: float = 1e-5)
     if builtin_any(is_traced(v) for v in (x, scale, offset)):
         return _functions.normalize("layer", x, scale, offset, eps)
     x = _plain(x)
-    centred = x - np.mean(x, axis=-1, keepdims=True)
-    result = centred / np.sqrt(
-        np.mean(centred * centred, axis=-1, keepdims=True) + x.dtype.type(eps)
-    )
-    if scale is not None:
-        result = result * scale
-    return result if offset is None else result + offset
+    return scaled(standard(x, -1, eps), scale, offset)
 
 
 @public

@@ -12,21 +12,10 @@ from ._dtypes import is_float
 from ._eager import enable
 from ._errors import public
 from ._tracer import is_traced
-from .functions import mean
+from .functions import mean, scaled, standard
 from .reductions import vector_norm
 
 __all__ = ["rms_norm", "group_norm", "instance_norm", "batch_norm", "normalize"]
-
-
-def _scaled(x: Any, scale: Any, offset: Any) -> Any:
-    x = x if scale is None else x * scale
-    return x if offset is None else x + offset
-
-
-def _standard(x: Any, axes: tuple, eps: float) -> Any:
-    """(x - mean) / sqrt(var + eps) of a plain array."""
-    centred = x - mean(x, axis=axes, keepdims=True)
-    return centred / np.sqrt(mean(centred * centred, axis=axes, keepdims=True) + x.dtype.type(eps))
 
 
 def _floating(name: str, x: Any) -> np.ndarray:
@@ -44,7 +33,7 @@ def rms_norm(x: Any, scale: Any = None, offset: Any = None, eps: float = 1e-5) -
         return _functions.normalize("rms", x, scale, offset, eps)
     x = _floating("rms_norm", x)
     root = np.sqrt(mean(x * x, axis=-1, keepdims=True) + x.dtype.type(eps))
-    return _scaled(x / root, scale, offset)
+    return scaled(x / root, scale, offset)
 
 
 @public
@@ -60,7 +49,7 @@ def group_norm(
         raise ValueError(f"group_norm: {groups} groups do not divide {x.shape[-1]} channels")
     parts = x.reshape(*x.shape[:-1], groups, x.shape[-1] // groups)
     axes = (*range(x.ndim - 1), x.ndim)
-    return _scaled(_standard(parts, axes, eps).reshape(x.shape), scale, offset)
+    return scaled(standard(parts, axes, eps).reshape(x.shape), scale, offset)
 
 
 @public
@@ -70,7 +59,7 @@ def instance_norm(x: Any, scale: Any = None, offset: Any = None, eps: float = 1e
     if is_traced(x):
         return _functions.normalize("instance", x, scale, offset, eps)
     x = _floating("instance_norm", x)
-    return _scaled(_standard(x, tuple(range(x.ndim - 1)), eps), scale, offset)
+    return scaled(standard(x, tuple(range(x.ndim - 1)), eps), scale, offset)
 
 
 @public
@@ -85,14 +74,14 @@ def batch_norm(
     the normalised batch and the statistics to go on with, ``(1 - momentum) * running + momentum *
     new``, the new variance divided by the number of entries less one."""
     if not training:
-        return _scaled((x - running_mean) / np.sqrt(running_var + eps), scale, offset)
+        return scaled((x - running_mean) / np.sqrt(running_var + eps), scale, offset)
     axes = tuple(range(x.ndim - 1))
     found = batch.mean(x, axis=axes)
     centred = x - found
     squares = batch.sum(centred * centred, axis=axes)
     count = batch.sum(np.ones_like(x), axis=axes)
     variance = squares / np.maximum(count, 1)
-    result = _scaled(centred / np.sqrt(variance + eps), scale, offset)
+    result = scaled(centred / np.sqrt(variance + eps), scale, offset)
     unbiased = squares / np.maximum(count - 1, 1)
     new_mean = running_mean * (1 - momentum) + found * momentum
     return result, new_mean, running_var * (1 - momentum) + unbiased * momentum

@@ -67,9 +67,9 @@ def compare(value, got, want, rounded, factor, what):
     noise = float(noise[np.isfinite(noise)].max(initial=0))
     bound = tolerance(got.dtype) * largest + factor * noise
     if not value.exact:
-        # Sums inside of an op that cancel leave what no rounding of whole values shows; the interpreter
-        # rounds to f64 itself.
-        most = 10 if got.dtype == np.float64 else 8
+        # A sum that cancels leaves what no rounding of whole values shows: a digit of what it adds up.
+        # The interpreter rounds to f64 itself.
+        most = 10 if got.dtype == np.float64 else 2
         bound += 2.0 ** (min(value.mag, most) - FLOATS[value.type.dtype])
     np.testing.assert_allclose(np.asarray(got, "f8"), want, rtol=0, atol=bound, err_msg=what)
 

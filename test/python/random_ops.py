@@ -260,7 +260,7 @@ def normalize(b):
             inputs.append(b.dense(tail, v.type.dtype))
     text = f"ragged.normalize layer {{0}}{words} {{{{dims = {count} : i64, eps = 1.0e-2 : f64}}}}"
     return b.step("normalize", inputs, [v.type.with_()], f"{text} : {{in0}}{types} -> {{out0}}",
-                  [dict(mag=8)])  # fmt: skip
+                  [dict(mag=5)])  # fmt: skip
 
 
 # --- Moves ------------------------------------------------------------------------------------

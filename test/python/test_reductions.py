@@ -94,6 +94,42 @@ def test_variance_with_a_correction(rng):
         np.testing.assert_allclose(got[k], want, rtol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_statistics_far_from_zero(dtype, rng):
+    """Equal entries become 0, and rounding the mean leaves nothing behind: neither in norms, which
+    multiply what is left by up to 316, nor in variances."""
+    constant = np.repeat(3 * rng.standard_normal((30, 1)), 7, 1)
+    far = 300 + 1e-3 * rng.standard_normal((30, 7))
+    x = nested.from_list(
+        [v.astype(dtype) for v in (constant, far, constant[:1].repeat(9, 0), far[:2])]
+    )
+
+    def f(x):
+        return (
+            nested.layer_norm(x), nested.nn.instance_norm(x), nested.nn.group_norm(x, 1),
+            nested.nn.group_norm(x, 7), np.var(x, axis=0), np.var(x, axis=1), np.var(x),
+        )  # fmt: skip
+
+    def gradient(x):
+        return nested.grad(
+            lambda y: nested.batch.sum(nested.layer_norm(y) * np.arange(7, dtype=dtype), axis=None)
+        )(x)
+
+    results, slopes = nested.jit(f)(x), nested.jit(gradient)(x)
+    step = 1e-5 * rng.standard_normal(7)
+    for k in range(len(x)):
+        exact = x[k].astype("f8")
+        want = f(exact)
+        for got, value in zip(results, want):
+            bound = (1e-5 if dtype == "f4" else 1e-11) * np.abs(value).max() + 1e-9
+            np.testing.assert_allclose(got[k], value, rtol=0, atol=bound)
+        if k % 2:
+            # Along any direction, the slope is what the function changes by.
+            ends = [(nested.layer_norm(exact + s * step) * np.arange(7)).sum() for s in (1, -1)]
+            change = (ends[0] - ends[1]) / 2
+            np.testing.assert_allclose((slopes[k] * step).sum(), change, rtol=1e-3)
+
+
 @pytest.mark.parametrize("dtype", ["?", "i1", "i2", "i4", "i8", "u1", "f2", "f8"])
 def test_dtypes(dtype, rng):
     xs = [rng.integers(0, 2 if dtype == "?" else 100, (n, 3)).astype(dtype) for n in (4, 1, 30)]

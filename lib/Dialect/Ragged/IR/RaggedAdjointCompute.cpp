@@ -203,10 +203,7 @@ static Value normalizeGroups(NormalizeOp op, TensorBuilder &tensors,
     return tensors.reduce(ReduceKind::Mean, value, dims, /*batch=*/false,
                           /*keepdims=*/true);
   };
-  Value centred = tensors.map(grouped, {x, mean(x)},
-                              [](OpBuilder &b, Location l, ValueRange v) {
-                                return Scalars{b, l}.sub(v[0], v[1]);
-                              });
+  Value centred = tensors.centre(x, dims);
   Value rate = getRate(tensors, mean(tensors.mul(centred, centred)),
                        op.getEps().convertToDouble());
   Value normal = tensors.map(grouped, {centred, rate},
@@ -264,9 +261,6 @@ NormalizeOp::emitAdjoint(OpBuilder &builder, ArrayRef<Value> gradients,
     return adjoint.reduce(ReduceKind::Mean, value, dims, /*batch=*/false,
                           /*keepdims=*/true);
   };
-  auto sub = [](OpBuilder &b, Location l, ValueRange v) -> Value {
-    return arith::SubFOp::create(b, l, v[0], v[1]);
-  };
   auto mul = [](OpBuilder &b, Location l, ValueRange v) -> Value {
     return arith::MulFOp::create(b, l, v[0], v[1]);
   };
@@ -275,9 +269,7 @@ NormalizeOp::emitAdjoint(OpBuilder &builder, ArrayRef<Value> gradients,
   Value x = adjoint.convertFloat(getSource(), wide);
   Value g = adjoint.convertFloat(gradients[0], wide);
   auto withoutMean = [&](Value value) {
-    if (!isCentred)
-      return value;
-    return adjoint.map(full, {value, mean(value)}, sub);
+    return isCentred ? adjoint.centre(value, dims) : value;
   };
   Value centred = withoutMean(x);
   Value variance = mean(adjoint.mul(centred, centred));

@@ -111,7 +111,8 @@ private:
   using Body = GenericBuilder::Body;
 
   Value sum(Body element);
-  Value divideByCount(Value sum, Body finish);
+  Value divideByCount(Value sum, Type result, Body finish);
+  void centre();
   Value applyParameter(Value value, Value parameter, Body body);
 
   NormalizeOp op;
@@ -167,8 +168,9 @@ Value Normalizer::sum(Body element) {
   });
 }
 
-/// `finish` of the quotient by the number of elements, in `computed`.
-Value Normalizer::divideByCount(Value sum, Body finish) {
+/// `finish` of the quotient by the number of elements, which has type
+/// `quotientType`.
+Value Normalizer::divideByCount(Value sum, Type quotientType, Body finish) {
   int64_t factor = 1;
   ExtentAttr perSample = extent::constant(op.getContext(), 1);
   for (int64_t dim : reduced) {
@@ -186,7 +188,7 @@ Value Normalizer::divideByCount(Value sum, Body finish) {
     inputs.push_back(ExtentOp::create(
         rewriter, loc, LogicalType(groups.path, {}, i64).toType(), perSample));
   LogicalType result = groups;
-  result.elementType = computed;
+  result.elementType = quotientType;
   return builder.elementwise(
       result, inputs, [&](OpBuilder &b, Location l, ValueRange v) -> Value {
         Value quotient;
@@ -200,10 +202,25 @@ Value Normalizer::divideByCount(Value sum, Body finish) {
           quotient = arith::DivFOp::create(
               b, l, v[0], arith::SIToFPOp::create(b, l, wide, count));
         }
-        if (wide != computed)
-          quotient = arith::TruncFOp::create(b, l, computed, quotient);
-        return finish(b, l, quotient);
+        return finish(b, l, makeFloat(b, l, quotientType, quotient));
       });
+}
+
+/// Takes the mean away from x, in `wide`. Where that is not wider than x, the
+/// mean of what is left is taken away, too: the mean was rounded, and a list of
+/// equal elements would become that error times 1 / sqrt(eps).
+void Normalizer::centre() {
+  auto itself = [](OpBuilder &, Location, ValueRange v) { return v[0]; };
+  for (int passes = wide == computed ? 2 : 1; passes > 0; --passes) {
+    Value mean = divideByCount(sum(itself), wide, itself);
+    x = builder.elementwise(
+        type, x, mean, reduced,
+        [&](OpBuilder &b, Location l, ValueRange v) -> Value {
+          Value element = makeFloat(b, l, wide, v[0]);
+          return makeFloat(b, l, computed,
+                           arith::SubFOp::create(b, l, element, v[1]));
+        });
+  }
 }
 
 Value Normalizer::applyParameter(Value value, Value parameter, Body body) {
@@ -215,23 +232,13 @@ Value Normalizer::applyParameter(Value value, Value parameter, Body body) {
 
 Value Normalizer::run() {
   // Two passes (R6): the mean, then squares of what is left.
-  Value centred = x;
-  if (kind != NormalizeKind::RMS) {
-    Value total = sum([](OpBuilder &, Location, ValueRange v) { return v[0]; });
-    Value mean = divideByCount(
-        total, [](OpBuilder &, Location, ValueRange v) { return v[0]; });
-    centred = builder.elementwise(
-        type, x, mean, reduced,
-        [](OpBuilder &b, Location l, ValueRange v) -> Value {
-          return arith::SubFOp::create(b, l, v[0], v[1]);
-        });
-  }
-  x = centred;
+  if (kind != NormalizeKind::RMS)
+    centre();
   Value squares = sum([](OpBuilder &b, Location l, ValueRange v) {
     return makeMul(b, l, v[0], v[0]);
   });
   Value factor = divideByCount(
-      squares, [&](OpBuilder &b, Location l, ValueRange v) -> Value {
+      squares, computed, [&](OpBuilder &b, Location l, ValueRange v) -> Value {
         Value eps = makeNumber(b, l, computed, op.getEps().convertToDouble());
         Value root =
             math::SqrtOp::create(b, l, arith::AddFOp::create(b, l, v[0], eps));

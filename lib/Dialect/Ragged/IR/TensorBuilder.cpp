@@ -137,6 +137,24 @@ Value TensorBuilder::reduce(ReduceKind kind, Value source,
                           keepdims, empty);
 }
 
+Value TensorBuilder::centre(Value value, ArrayRef<int64_t> dims) {
+  LogicalType type = LogicalType::of(value);
+  bool overRows =
+      llvm::any_of(dims, [&](int64_t dim) { return type.isRagged(dim); });
+  LogicalType wide = type;
+  wide.elementType = getSumType(type.elementType, overRows);
+  Value result = convertFloat(value, wide.elementType);
+  for (int passes = wide == type ? 2 : 1; passes > 0; --passes) {
+    Value mean = reduce(ReduceKind::Mean, result, dims, /*batch=*/false,
+                        /*keepdims=*/true);
+    result = map(wide, {result, mean},
+                 [](OpBuilder &b, Location l, ValueRange v) -> Value {
+                   return arith::SubFOp::create(b, l, v[0], v[1]);
+                 });
+  }
+  return convertFloat(result, type.elementType);
+}
+
 Value TensorBuilder::reshape(Value value, ArrayRef<ExtentAttr> extents) {
   LogicalType type = LogicalType::of(value);
   if (ArrayRef<ExtentAttr>(type.extents) == extents)

@@ -82,7 +82,7 @@ def Ragged_NormalizeOp : Ragged_NamedOp<"normalize", [AttrSizedOperandSegments, 
     `scale` and `offset` are dense, of the shape of the last `dims` dims, or of the last dim.
 
     * R5: what has no elements has no statistics either; with one element the variance is 0.
-    * R6: the variance is two-pass, and statistics over ragged dims are kept in f64.
+    * R6: the variance is two-pass; rounding the mean leaves nothing behind: equal elements become 0. Statistics over ragged dims are kept in f64.
 
     ```mlir
     %y = ragged.normalize layer %x scale %g offset %b {dims = 1 : i64, eps = 1.0e-5 : f64}

@@ -63,6 +63,9 @@ public:
                      llvm::ArrayRef<int64_t> dims, bool batch = false,
                      bool keepdims = false,
                      EmptyPolicy empty = EmptyPolicy::Zero);
+  /// The value less its mean over dims, which is taken away in a wider type, or
+  /// twice: no rounding of the mean is left (R6).
+  mlir::Value centre(mlir::Value value, llvm::ArrayRef<int64_t> dims);
   /// The elements of each sample in other dims; both are stored in the order of
   /// their dims. Itself if it has them.
   mlir::Value reshape(mlir::Value value, llvm::ArrayRef<ExtentAttr> extents);

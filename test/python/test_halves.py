@@ -76,17 +76,43 @@ def test_from_wider_floats(kind, target):
     )
 
 
+def nearest_to(number, digits):
+    """An integer rounded to as many binary digits; of two that are as near the even one."""
+    size = abs(number)
+    drop = max(size.bit_length() - digits, 0)
+    kept, rest, half = size >> drop, size & ((1 << drop) - 1), (1 << drop) >> 1
+    kept += rest > half or (rest == half != 0 and kept & 1)
+    return (kept << drop) * (-1 if number < 0 else 1)
+
+
+def integers(kind, signed, width):
+    """Those in the middle of two halves and beside that, and far beyond what an f64 holds."""
+    least, most = (-(2 ** (width - 1)), 2 ** (width - 1) - 1) if signed else (0, 2**width - 1)
+    digits = {"f16": 11, "bf16": 8, "f32": 24}[kind]
+    found = {least, most, 0}
+    for power in range(width + 1):
+        for k in (2**digits, 2 ** (digits + 1) - 2, 2 ** (digits + 1) - 1, 2**digits + 1):
+            middle = (2 * k + 1) * 2**power // 4
+            found.update(middle + d for d in (-(2**11), -1025, -1024, -1, 0, 1, 1023, 1024, 2**12))
+    found |= {-n for n in found}
+    return np.array(
+        sorted(n for n in found if least <= n <= most), f"{'iu'[not signed]}{width // 8}"
+    )
+
+
 @pytest.mark.filterwarnings("ignore:overflow")
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("kind", HALVES)
-def test_from_integers(kind, target):
+@pytest.mark.parametrize("kind", [*HALVES, "f32"])
+@pytest.mark.parametrize("signed", [True, False])
+def test_from_integers(kind, signed, target):
+    dtype, digits = HALVES.get(kind, np.dtype("f4")), {"f16": 11, "bf16": 8, "f32": 24}[kind]
     for width in (8, 16, 32, 64):
-        info = np.iinfo(f"i{width // 8}")
-        x = edges(HALVES[kind])
-        x = np.unique(np.rint(x[np.abs(x) < 2.0 ** (width - 1)])).astype(info.dtype)
-        x = np.concatenate([x, [info.min, info.max]]).astype(info.dtype)
-        want = nearest(x.astype("f8"), HALVES[kind])
-        same_numbers(converted("sitofp", f"i{width}", kind, target)(x), want)
+        x = integers(kind, signed, width)
+        # What is rounded to so many digits is exact in f64, and beyond f16 infinite.
+        want = np.array([nearest_to(int(n), digits) for n in x], "f8").astype(dtype)
+        op = "sitofp" if signed else "uitofp"
+        got = converted(op, f"i{width}", kind, target)(x.view(f"i{width // 8}"))
+        same_numbers(got, want)
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -7,7 +7,9 @@
 //
 // 1. A function of math is computed in f32.
 // 2. An integer becomes an f64 (f32 if it has at most 16 bits: exact), and that
-//    a half. Integers that f64 rounds are beyond f16.
+//    a half. An f64 would round integers beyond 2^53. Those are infinite in
+//    f16; for bf16, whose last digit is then worth 2^46 at least, the last
+//    twelve bits first become one that says if any of them was set.
 // 3. An f64 becomes an f32 rounded to odd: toward zero, with the last bit set
 // if
 //    anything was lost. Rounding that to 11 or 8 digits gives what rounding the
@@ -56,9 +58,12 @@ public:
     return Op::create(builder, loc, x, y);
   }
   Value bits(uint32_t number) {
-    TypedAttr value = builder.getI32IntegerAttr(static_cast<int32_t>(number));
-    if (auto shaped = dyn_cast<ShapedType>(as(i32())))
-      value = DenseElementsAttr::get(shaped, Attribute(value));
+    return constant(builder.getI32IntegerAttr(static_cast<int32_t>(number)));
+  }
+  Value constant(IntegerAttr number) {
+    TypedAttr value = number;
+    if (auto shaped = dyn_cast<ShapedType>(as(number.getType())))
+      value = DenseElementsAttr::get(shaped, Attribute(number));
     return arith::ConstantOp::create(builder, loc, value);
   }
   Value compare(arith::CmpIPredicate predicate, Value x, uint32_t number) {
@@ -71,6 +76,7 @@ public:
     return arith::SelectOp::create(builder, loc, condition, x, y);
   }
 
+  Value gatherBits(Value integer, bool isSigned);
   Value roundToOdd(Value wide);
   Value truncate(Value single);
   Value extend(Value half);
@@ -82,6 +88,28 @@ private:
 };
 
 } // namespace
+
+/// An i64 that an f64 holds exactly, and that becomes the same bf16.
+Value Emitter::gatherBits(Value integer, bool isSigned) {
+  auto number = [&](int64_t value) {
+    return constant(builder.getI64IntegerAttr(value));
+  };
+  constexpr int64_t kLast = 0xfff, kExact = int64_t(1) << 53;
+  Value last = make<arith::AndIOp>(integer, number(kLast));
+  Value isSet = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                      last, number(0));
+  Value gathered = make<arith::OrIOp>(
+      make<arith::AndIOp>(integer, number(~kLast)),
+      make<arith::ShLIOp>(to<arith::ExtUIOp>(builder.getI64Type(), isSet),
+                          number(11)));
+  // -2^53 <= x < 2^53, or 0 <= x < 2^53.
+  Value shifted =
+      isSigned ? make<arith::AddIOp>(integer, number(kExact)) : integer;
+  Value isExact =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, shifted,
+                            number(isSigned ? 2 * kExact : kExact));
+  return select(isExact, integer, gathered);
+}
 
 /// f64 to f32.
 Value Emitter::roundToOdd(Value wide) {
@@ -218,9 +246,11 @@ struct ExpandHalves : nested::impl::ExpandHalvesBase<ExpandHalves> {
       if (auto integer = dyn_cast<IntegerType>(from)) {
         Type wide = integer.getWidth() <= 16 ? builder.getF32Type()
                                              : builder.getF64Type();
-        source = isa<arith::SIToFPOp>(op)
-                     ? emit.to<arith::SIToFPOp>(wide, source)
-                     : emit.to<arith::UIToFPOp>(wide, source);
+        bool isSigned = isa<arith::SIToFPOp>(op);
+        if (integer.getWidth() > 53 && to.isBF16())
+          source = emit.gatherBits(source, isSigned);
+        source = isSigned ? emit.to<arith::SIToFPOp>(wide, source)
+                          : emit.to<arith::UIToFPOp>(wide, source);
         from = wide;
       } else if (isHalf(from)) {
         return;

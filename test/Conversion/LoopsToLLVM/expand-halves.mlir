@@ -15,6 +15,30 @@ func.func @from_integers(%a: i8, %b: vector<8xi32>) -> (bf16, vector<8xf16>) {
   return %0, %1 : bf16, vector<8xf16>
 }
 
+// f64 would round what is beyond 2^53: for bf16 twelve bits that it does not need become one.
+// CHECK-LABEL: func.func @from_long_integers
+// CHECK-SAME: %[[A:.*]]: vector<4xi64>, %[[B:.*]]: i64
+func.func @from_long_integers(%a: vector<4xi64>, %b: i64) -> (vector<4xbf16>, bf16, f16) {
+  // CHECK: %[[LOW:.*]] = arith.andi %[[A]]
+  // CHECK: %[[SET:.*]] = arith.cmpi ne, %[[LOW]]
+  // CHECK: %[[HIGH:.*]] = arith.andi %[[A]]
+  // CHECK: %[[ONE:.*]] = arith.extui %[[SET]]
+  // CHECK: %[[LAST:.*]] = arith.shli %[[ONE]]
+  // CHECK: %[[GATHERED:.*]] = arith.ori %[[HIGH]], %[[LAST]]
+  // CHECK: %[[MOVED:.*]] = arith.addi %[[A]]
+  // CHECK: %[[EXACT:.*]] = arith.cmpi ult, %[[MOVED]]
+  // CHECK: %[[X:.*]] = arith.select %[[EXACT]], %[[A]], %[[GATHERED]]
+  // CHECK: arith.sitofp %[[X]] : vector<4xi64> to vector<4xf64>
+  %0 = arith.sitofp %a : vector<4xi64> to vector<4xbf16>
+  // CHECK: %[[EXACT:.*]] = arith.cmpi ult, %[[B]]
+  // CHECK: %[[Y:.*]] = arith.select %[[EXACT]], %[[B]]
+  // CHECK: arith.uitofp %[[Y]] : i64 to f64
+  %1 = arith.uitofp %b : i64 to bf16
+  // CHECK: arith.uitofp %[[B]] : i64 to f64
+  %2 = arith.uitofp %b : i64 to f16
+  return %0, %1, %2 : vector<4xbf16>, bf16, f16
+}
+
 // One digit less if rounding made it larger, and an odd last digit if anything was lost.
 // CHECK-LABEL: func.func @from_f64
 // CHECK-SAME: %[[X:.*]]: vector<4xf64>

@@ -253,6 +253,49 @@ case("path", """func.func @f(%x: <T, 4; f32; path = [B, S]>, %c: <4>, %w: <; f32
   return %y, %a, %b, %z : <T, 4; f32; path = [B, S]>, <4; f32; path = [B, S]>, <4>, <T, T; f32; path = [B, S]> }""",
      documents)  # fmt: skip
 
+P = "f32; path = [B, S]"
+
+
+def members(rng, lengths):
+    """For each sample its own N, and for each of its members N rows, and a row of T for each."""
+    sizes = [rng.integers(0, 4) if n else 2 for n in lengths]
+    return [rows(3)(rng, lengths),
+            [[normal(rng, n, 3) for _ in range(s)] for n, s in zip(lengths, sizes)],
+            [[normal(rng, n, int(rng.integers(0, 4))) for _ in range(s)]
+             for n, s in zip(lengths, sizes)]]  # fmt: skip
+
+
+case("path_reduced", f"""func.func @f(%y: <N, 3>, %x: <N, 3; {P}>, %t: <N, T; {P}>)
+    -> (<N, 3>, <N>, <N, 1>, <N>, <1, N>, <N, 3>, <N, 3>, <N>, <N; i1>, <N; i1>, <S, N, 3>) {{
+  %a = ragged.reduce sum %x dims [] batch : <N, 3; {P}> -> <N, 3>
+  %b = ragged.reduce mean %x dims [1] batch : <N, 3; {P}> -> <N>
+  %c = ragged.reduce prod %x dims [1] batch keepdims : <N, 3; {P}> -> <N, 1>
+  %d = ragged.reduce mean %t dims [1] batch : <N, T; {P}> -> <N>
+  %p = ragged.transpose %t permutation [1, 0] : <N, T; {P}> -> <T, N; {P}>
+  %e = ragged.reduce max %p dims [0] batch keepdims : <T, N; {P}> -> <1, N>
+  %f = ragged.reduce min %x dims [] batch empty identity : <N, 3; {P}> -> <N, 3>
+  %g = ragged.reduce logsumexp %x dims [] batch : <N, 3; {P}> -> <N, 3>
+  %h = ragged.reduce logsumexp %t dims [1] batch : <N, T; {P}> -> <N>
+  %m = ragged.map ins(%x : <N, 3; {P}>) {{
+  ^bb0(%i: f32):
+    %0 = arith.constant 0.0 : f32
+    %1 = arith.cmpf ogt, %i, %0 : f32
+    ragged.yield %1 : i1 }} -> <N, 3; i1; path = [B, S]>
+  %i = ragged.reduce any %m dims [1] batch : <N, 3; i1; path = [B, S]> -> <N; i1>
+  %j = ragged.reduce all %m dims [1] batch : <N, 3; i1; path = [B, S]> -> <N; i1>
+  %k = ragged.unnest %x : <N, 3; {P}> -> <S, N, 3>
+  return %a, %b, %c, %d, %e, %f, %g, %h, %i, %j, %k : <N, 3>, <N>, <N, 1>, <N>, <1, N>, <N, 3>, <N, 3>, <N>, <N; i1>, <N; i1>, <S, N, 3> }}""",
+     members)  # fmt: skip
+
+case("path_contracted", f"""func.func @f(%y: <N, 3>, %x: <N, 3; {P}>, %t: <N, T; {P}>)
+    -> (<3, 3>, <N>, <N, N>, <N, 3>, <3>) {{
+  %a = ragged.contract "nc,nd->cd" %x, %x batch : <N, 3; {P}>, <N, 3; {P}> -> <3, 3>
+  %b = ragged.contract "nt->n" %t batch : <N, T; {P}> -> <N>
+  %c = ragged.contract "nt,mt->nm" %t, %t batch : <N, T; {P}>, <N, T; {P}> -> <N, N>
+  %d = ragged.contract "nc,nc->nc" %x, %y batch : <N, 3; {P}>, <N, 3> -> <N, 3>
+  %e = ragged.contract "nc,nc,nt->c" %x, %y, %t batch : <N, 3; {P}>, <N, 3>, <N, T; {P}> -> <3>
+  return %a, %b, %c, %d, %e : <3, 3>, <N>, <N, N>, <N, 3>, <3> }}""", members)  # fmt: skip
+
 case("call", """func.func private @centre(%x: <K, 8>) -> (<K, 8>, <; i64>) {
   %m = ragged.reduce mean %x dims [0] keepdims : <K, 8> -> <1, 8>
   %y = ragged.map ins(%x, %m : <K, 8>, <1, 8>) {

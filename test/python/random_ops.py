@@ -355,11 +355,12 @@ def unnest(b):
     v = b.pick(lambda v: len(v.type.path) > 1) or (nest(b) or [None])[0]
     if v is None or v.type.dtype == "i1":
         return None
-    if v.type.ragged:
+    if any(len(b.program.bound.get(e, NESTED)) > 1 for e in symbols(v.type.extents)):
         extents = tuple(v.type.extents[k] for k in v.type.static)
         text = f"ragged.reduce max {{0}} dims {v.type.ragged} : {{in0}} -> {{out0}}"
         (v,) = b.step("reduce", [v], [v.type.with_(extents=extents)], text, [v.facts()])
-    type = Type((v.type.path[-1], *v.type.extents), v.type.dtype, v.type.path[:-1])
+    order = (0, *[dim + 1 for dim in v.type.storage])
+    type = Type((v.type.path[-1], *v.type.extents), v.type.dtype, v.type.path[:-1], order)
     return b.step("unnest", [v], [type], "ragged.unnest {0} : {in0} -> {out0}", [v.facts()])
 
 

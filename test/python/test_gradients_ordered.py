@@ -265,6 +265,53 @@ def test_groups():
     )
 
 
+def test_members_that_share_a_dim():
+    """What repeats over the members of a path, ragged dims or shared weights, gets the sum over them;
+    products are summed over them."""
+    x, y, n, w = (
+        "!ragged.tensor<[K, 2], f64>",
+        "!ragged.tensor<[N, 2], f64>",
+        "!ragged.tensor<[S], i64>",
+        "tensor<2x3xf64>",
+    )
+    path = "f64, path = [B, S]>"
+    groups, one, each = (f"!ragged.tensor<[{e}], {path}" for e in ("T, 2", "2", "N, 2"))
+    wide, square = f"!ragged.tensor<[T, 3], {path}", "!ragged.tensor<[3, 3], f64>"
+    pair = "!ragged.tensor<[2], f64>"
+    body = f"""
+      %t = ragged.nest %x, %n : {x}, {n} -> {groups}
+      %s = ragged.reduce sum %t dims [0] : {groups} -> {one}
+      %e = ragged.broadcast %s dims [1] : {one} -> {each}
+      %b = ragged.broadcast %y dims [0, 1] : {y} -> {each}
+      %m = ragged.map ins(%e, %b : {each}, {each}) {{
+      ^bb0(%u: f64, %v: f64):
+        %p = arith.mulf %u, %v : f64
+        %q = math.sin %p : f64
+        ragged.yield %q : f64
+      }} -> {each}
+      %r0 = ragged.reduce sum %m dims [] batch : {each} -> {y}
+      %r1 = ragged.reduce mean %m dims [] batch : {each} -> {y}
+      %r3 = ragged.reduce mean %t dims [0] batch : {groups} -> {pair}
+      %l = ragged.linear %t, %w : {groups}, {w} -> {wide}
+      %r2 = ragged.contract "tc,td->cd" %l, %l batch : {wide}, {wide} -> {square}"""
+    results, values = f"{y}, {y}, {square}, {pair}", "%r0, %r1, %r2, %r3"
+    forward = (
+        f"func.func @main(%x: {x}, %y: {y}, %n: {n}, %w: {w}) -> ({results}) {{{body}\n"
+        f"return {values} : {results}\n}}"
+    )
+    backward = (
+        f"func.func @main(%g0: {y}, %g1: {y}, %g2: {square}, %g3: {pair}, %x: {x}, %y: {y}, %n: {n}, %w: {w}) "
+        f"-> ({x}, {y}, {w}) {{{body}\n%d:3 = ragged.gradient of({values} : {results}) "
+        f"seeds(%g0, %g1, %g2, %g3 : {results}) wrt(%x, %y, %w : {x}, {y}, {w}) -> {x}, {y}, {w}\n"
+        f"return %d#0, %d#1, %d#2 : {x}, {y}, {w}\n}}"
+    )
+    counts = [np.array(c, I64) for c in ([2, 0, 1], [], [4], [0, 0])]
+    rng = np.random.default_rng(0)
+    xs = [rng.standard_normal((c.sum(), 2)) for c in counts]
+    ys = [rng.standard_normal((k, 2)) for k in (3, 2, 0, 1)]
+    check_text(forward, backward, [0, 1, 3], [xs, ys, counts, rng.standard_normal((2, 3))])
+
+
 # --- Ties, NaN, empty groups ------------------------------------------------------------
 
 

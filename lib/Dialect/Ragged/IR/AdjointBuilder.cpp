@@ -29,32 +29,12 @@ FailureOr<Value> AdjointBuilder::sumTo(Value gradient, Type type) {
     else
       kept.push_back(dim - first);
   }
+  // The last component of the path goes together with the dims.
   size_t levels = from.path.size() - to.path.size();
-  // The last component alone reduces together with the dims; one of several
-  // becomes a dim first.
-  bool wholeBatch = levels == 1 && from.path.size() == 1;
-  if (!reduced.empty() || wholeBatch)
-    gradient = reduce(ReduceKind::Sum, gradient, reduced, wholeBatch);
-  if (wholeBatch)
-    levels = 0;
-  for (; levels > 0; --levels) {
-    LogicalType now = LogicalType::of(gradient);
-    if (now.path.size() == 1) {
-      gradient = reduce(ReduceKind::Sum, gradient, {}, /*batch=*/true);
-      continue;
-    }
-    if (!now.getRaggedDims().empty())
-      return emitError(loc) << "the sum over the last component of the path "
-                            << formatPath(now.path)
-                            << " of values with ragged dims is not supported; "
-                               "a value that repeats over it has no derivative";
-    SmallVector<ExtentAttr> extents = {extent::symbol(now.path.back())};
-    llvm::append_range(extents, now.extents);
-    SmallVector<StringAttr> path(ArrayRef(now.path).drop_back());
-    Type unnested = LogicalType(path, extents, now.elementType).toType();
-    Value rows = UnnestOp::create(builder, loc, unnested, gradient);
-    gradient = reduce(ReduceKind::Sum, rows, {0});
-  }
+  if (!reduced.empty() || levels > 0)
+    gradient = reduce(ReduceKind::Sum, gradient, reduced, levels > 0);
+  for (; levels > 1; --levels)
+    gradient = reduce(ReduceKind::Sum, gradient, {}, /*batch=*/true);
   if (int64_t(kept.size()) < to.getRank())
     return broadcast(gradient, kept, type);
   return withType(gradient, type);

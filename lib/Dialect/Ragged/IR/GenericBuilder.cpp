@@ -82,6 +82,17 @@ Value GenericBuilder::fill(const LogicalType &type, TypedAttr value) {
   return FillOp::create(rewriter, loc, type.toType(), value);
 }
 
+Value GenericBuilder::unnest(Value value) {
+  LogicalType inner = LogicalType::of(value);
+  LogicalType type(ArrayRef(inner.path).drop_back(),
+                   {extent::symbol(inner.path.back())}, inner.elementType);
+  llvm::append_range(type.extents, inner.extents);
+  type.order = {0};
+  for (int64_t dim : inner.order)
+    type.order.push_back(dim + 1);
+  return UnnestOp::create(rewriter, loc, type.toType(), value);
+}
+
 AffineMap GenericBuilder::groupMap(int64_t rank, ArrayRef<int64_t> reduced) {
   SmallVector<AffineExpr> kept;
   for (int64_t dim = 0; dim < rank; ++dim)

@@ -74,6 +74,9 @@ public:
                      mlir::TypedAttr init, Body body,
                      mlir::Type elementType = {});
 
+  /// The members of the last component of the path as dim 0.
+  mlir::Value unnest(mlir::Value value);
+
   /// From the dims of a type to those of its groups.
   mlir::AffineMap groupMap(int64_t rank, llvm::ArrayRef<int64_t> reduced);
 

@@ -88,7 +88,8 @@ FailureOr<SmallVector<Value>> MapOp::emitAdjoint(OpBuilder &builder,
 // linear: dx = dy W^T, dW = x^T dy over all rows, db = the sum of dy
 //===----------------------------------------------------------------------===//
 
-/// `[K, M]`: the sum over all rows of all instances of x_k * y_m.
+/// `[K, M]`: the sum over all rows of x_k * y_m, and over a path of one
+/// component.
 static Value contractRows(OpBuilder &b, Location loc, Value x, Value y) {
   LogicalType left = LogicalType::of(x), right = LogicalType::of(y);
   MLIRContext *context = b.getContext();
@@ -112,7 +113,7 @@ static Value contractRows(OpBuilder &b, Location loc, Value x, Value y) {
   spec.maps = {AffineMap::get(rows + 2, 0, leftDims, context),
                AffineMap::get(rows + 2, 0, rightDims, context)};
   spec.outputMap = AffineMap::get(rows + 2, 0, {k, m}, context);
-  spec.batchReduced = !left.path.empty();
+  spec.batchReduced = left.path.size() == 1;
   SmallVector<StringAttr> path(left.path);
   if (spec.batchReduced)
     path.pop_back();
@@ -147,7 +148,6 @@ FailureOr<SmallVector<Value>> LinearOp::emitAdjoint(OpBuilder &builder,
   }
   if (active[1]) {
     Value sum = contractRows(builder, getLoc(), getSource(), gradient);
-    // Over a path of several components only the last one is done.
     sum = adjoint.convertFloat(sum, source.elementType);
     FailureOr<Value> whole = adjoint.sumTo(sum, getWeights().getType());
     if (failed(whole))

@@ -50,16 +50,23 @@ static FailureOr<Value> emitGradient(OpBuilder &builder, ContractOp op,
     result.extents.push_back(type.extents[dim]);
   }
   bool batch = path.size() > type.path.size();
-  if (path.size() > type.path.size() + 1)
-    return op.emitOpError("repeats operand ")
-           << number << " over several components of the path "
-           << formatPath(path) << "; its derivative is not supported";
+  if (batch) {
+    result.path = path;
+    result.path.pop_back();
+  }
   // A sum over the batch repeats its gradient.
   if (path.size() < type.path.size())
     result.path = path;
   result.order = RaggedTensorType::getDefaultOrder(result.extents);
   Value sum = ContractOp::create(builder, op.getLoc(), result.toType(),
                                  terms + "->" + output, operands, batch);
+  if (batch) {
+    result.path = type.path;
+    FailureOr<Value> whole = adjoint.sumTo(sum, result.toType());
+    if (failed(whole))
+      return failure();
+    sum = *whole;
+  }
   if (dims.size() != own.size() || result.path != type.path)
     return adjoint.broadcast(sum, dims, op.getOperand(number).getType());
   return adjoint.withType(sum, op.getOperand(number).getType());

@@ -104,7 +104,8 @@ static FailureOr<Value> differentiateGeneric(GenericOp op, OpBuilder &b,
   spec.offsets.emplace_back();
   spec.outside.emplace_back();
   spec.outputMap = AffineMap::get(rank, 0, exprs, b.getContext());
-  spec.batchReduced = input.path.size() < spec.path.size();
+  // What is left of the path is summed below.
+  spec.batchReduced = spec.path.size() == 1 && input.path.empty();
   sums |= spec.batchReduced;
   SmallVector<StringAttr> path(spec.path);
   if (spec.batchReduced)

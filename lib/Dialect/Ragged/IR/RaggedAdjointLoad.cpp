@@ -180,7 +180,8 @@ Value LoadAdjoint::sumSelected(Value gradient) {
                AffineMap::get(rank + 1, 0, identity, context)};
   spec.outputMap = AffineMap::get(rank + 1, 0, result, context);
   LogicalType sum(type.path, source.extents, wide);
-  spec.batchReduced = source.path.size() < type.path.size();
+  // What is left of the path is summed by who asks.
+  spec.batchReduced = type.path.size() == 1 && source.path.empty();
   if (spec.batchReduced)
     sum.path.pop_back();
   spec.init = builder.fill(sum, getNumberAttr(wide, 0));

@@ -130,7 +130,17 @@ Value ReduceAdjoint::divideByCount(Value gradient) {
   }
   Type i64 = b.getI64Type();
   SmallVector<Value> inputs = {gradient};
-  if (op.getBatch()) {
+  if (op.getBatch() && source.path.size() > 1) {
+    // Of the members of this sample alone.
+    bool isCount = perSample.isStatic();
+    ExtentAttr each = isCount ? extent::symbol(source.path.back()) : perSample;
+    Value sizes = ExtentOp::create(
+        b, loc,
+        LogicalType(isCount ? type.path : source.path, {}, i64).toType(), each);
+    inputs.push_back(isCount ? sizes
+                             : adjoint.reduce(ReduceKind::Sum, sizes, {},
+                                              /*batch=*/true));
+  } else if (op.getBatch()) {
     auto ragged = cast<RaggedTensorType>(op.getSource().getType());
     Value partition =
         PartitionOp::create(b, loc, getPartitionType(ragged), op.getSource());

@@ -42,6 +42,7 @@ public:
 private:
   Term sumAway(Term term, StringRef needed);
   Term combine(ArrayRef<Term> terms, StringRef output, bool batch);
+  Value sumMembers(Value value);
   Type getSumType(ArrayRef<Term> terms, StringRef output, bool batch) const;
 
   ContractOp op;
@@ -78,8 +79,8 @@ Type Contraction::getSumType(ArrayRef<Term> terms, StringRef output,
   return type;
 }
 
-/// One generic: the product of one or two terms, summed over what `output`
-/// leaves out.
+/// The product of one or two terms, summed over what `output` leaves out: one
+/// generic, and one more for the last of several components of the path.
 Term Contraction::combine(ArrayRef<Term> terms, StringRef output, bool batch) {
   MLIRContext *context = op.getContext();
   GenericBuilder::Spec spec;
@@ -119,6 +120,8 @@ Term Contraction::combine(ArrayRef<Term> terms, StringRef output, bool batch) {
     extents.push_back(spec.dims[dim]);
   }
   spec.path = path;
+  bool overMembers = batch && path.size() > 1;
+  batch &= !overMembers;
   spec.batchReduced = batch;
   spec.outputMap = AffineMap::get(letters.size(), 0, kept, context);
   if (batch)
@@ -155,8 +158,24 @@ Term Contraction::combine(ArrayRef<Term> terms, StringRef output, bool batch) {
     return isBool ? arith::OrIOp::create(b, l, x.back(), product).getResult()
                   : arith::AddIOp::create(b, l, x.back(), product).getResult();
   });
+  if (overMembers)
+    value = sumMembers(value);
   return {builder.convertFloat(value, getAccumulatorType(narrow)),
           output.str()};
+}
+
+/// The sum over the last of several components of the path.
+Value Contraction::sumMembers(Value value) {
+  Type narrow = LogicalType::of(value).elementType;
+  Type wide = nested::ragged::getSumType(narrow, /*overRows=*/true);
+  ReduceKind kind = narrow.isInteger(1) ? ReduceKind::Any : ReduceKind::Sum;
+  return builder.reduce(
+      builder.unnest(value), {0}, /*batch=*/false, getIdentity(kind, wide),
+      [&](OpBuilder &b, Location l, ValueRange x) -> Value {
+        Value element = wide == narrow ? x[0] : makeFloat(b, l, wide, x[0]);
+        return nested::ragged::combine(kind, wide, b, l, element, x[1]);
+      },
+      wide);
 }
 
 /// The term without the letters that are not among `needed`.
@@ -205,12 +224,6 @@ Value Contraction::run() {
 }
 
 FailureOr<SmallVector<Value>> ContractOp::generalize(RewriterBase &rewriter) {
-  bool isNested = llvm::any_of(getOperands(), [](Value operand) {
-    return LogicalType::of(operand).path.size() > 1;
-  });
-  if (getBatch() && isNested)
-    return emitOpError("does not support summing over the last component of a "
-                       "path of several; sum over a path of one component");
   Value value = Contraction(*this, rewriter).run();
   GenericBuilder builder(rewriter, getLoc());
   Type type = LogicalType::of(getResult()).elementType;

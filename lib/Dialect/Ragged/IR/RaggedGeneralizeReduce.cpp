@@ -10,7 +10,8 @@
 // 2. logsumexp is a maximum, and a sum of what is shifted by it; argmax and
 //    argmin are an extremum, and the least index where it is.
 // 3. The last component of a longer path is reduced in two steps: within its
-//    members, and over them as a dim.
+//    members, and over them as a dim. Nothing else can be kept than dims that
+//    all members of a sample share.
 //
 //===----------------------------------------------------------------------===//
 
@@ -107,16 +108,14 @@ public:
                });
   }
   /// The result without the extents of 1 that `keepdims` asks for.
-  FailureOr<Value> run();
+  Value run();
 
 private:
   using Body = GenericBuilder::Body;
 
-  LogicalResult verifyNested();
   Value fold(ReduceKind kind, Type type, ValueRange inputs, ValueRange groups,
              Body element);
   Value fold(ReduceKind kind, Value input);
-  Value unnest(Value value);
 
   /// How many elements a group has: `value` times `factor`, or `factor` alone.
   /// The value has type i64 and no dims.
@@ -146,28 +145,6 @@ private:
 // Folds
 //===----------------------------------------------------------------------===//
 
-/// What is folded within the members of a path must be a row of each.
-LogicalResult Reducer::verifyNested() {
-  if (isNested)
-    for (int64_t dim = 0; dim < source.getRank(); ++dim)
-      if (source.isRagged(dim) && !llvm::is_contained(dims, dim))
-        return op.emitOpError("does not support keeping ragged dim ")
-               << dim << " of extent " << source.extents[dim].str()
-               << " while reducing the last component of the path "
-               << formatPath(source.path);
-  return success();
-}
-
-/// The members of the last component as dim 0.
-Value Reducer::unnest(Value value) {
-  LogicalType inner = LogicalType::of(value);
-  SmallVector<ExtentAttr> extents = {extent::symbol(inner.path.back())};
-  llvm::append_range(extents, inner.extents);
-  LogicalType type(ArrayRef(inner.path).drop_back(), extents,
-                   inner.elementType);
-  return UnnestOp::create(rewriter, loc, type.toType(), value);
-}
-
 /// Folds what `element` makes of the elements of `inputs` and of `groups`.
 Value Reducer::fold(ReduceKind kind, Type type, ValueRange inputs,
                     ValueRange groups, Body element) {
@@ -175,12 +152,20 @@ Value Reducer::fold(ReduceKind kind, Type type, ValueRange inputs,
   auto body = [&](OpBuilder &b, Location l, ValueRange x) {
     return combine(kind, type, b, l, element(b, l, x.drop_back()), x.back());
   };
-  Value folded = builder.reduce(
-      inputs, groups, dims, op.getBatch() && !isNested, identity, body, type);
   if (!isNested)
-    return folded;
+    return builder.reduce(inputs, groups, dims, op.getBatch(), identity, body,
+                          type);
+  if (dims.empty()) {
+    SmallVector<Value> members;
+    for (Value input : inputs)
+      members.push_back(builder.unnest(input));
+    return builder.reduce(members, groups, {0}, /*batch=*/false, identity, body,
+                          type);
+  }
+  Value folded = builder.reduce(inputs, groups, dims, /*batch=*/false, identity,
+                                body, type);
   return builder.reduce(
-      unnest(folded), {0}, /*batch=*/false, identity,
+      builder.unnest(folded), {0}, /*batch=*/false, identity,
       [&](OpBuilder &b, Location l, ValueRange x) {
         return combine(kind, type, b, l, x[0], x[1]);
       },
@@ -215,7 +200,7 @@ Reducer::ElementCount Reducer::countElements(const LogicalType &result) {
     count.value = extentOver(result.path, extent::symbol(source.path.back()));
   } else if (isNested) {
     Value sizes = extentOver(source.path, perSample);
-    count.value = builder.reduce(unnest(sizes), {0}, /*batch=*/false,
+    count.value = builder.reduce(builder.unnest(sizes), {0}, /*batch=*/false,
                                  getNumberAttr(i64, 0),
                                  [](OpBuilder &b, Location l, ValueRange x) {
                                    return makeAdd(b, l, x[0], x[1]);
@@ -380,9 +365,7 @@ Value Reducer::findExtremum() {
       });
 }
 
-FailureOr<Value> Reducer::run() {
-  if (failed(verifyNested()))
-    return failure();
+Value Reducer::run() {
   ReduceKind kind = op.getKind();
   Type elementType = source.elementType;
   switch (kind) {
@@ -421,18 +404,16 @@ FailureOr<Value> Reducer::run() {
 }
 
 FailureOr<SmallVector<Value>> ReduceOp::generalize(RewriterBase &rewriter) {
-  FailureOr<Value> result = Reducer(*this, rewriter).run();
-  if (failed(result))
-    return failure();
+  Value result = Reducer(*this, rewriter).run();
   if (!getKeepdims())
-    return SmallVector<Value>{*result};
+    return SmallVector<Value>{result};
   // The kept extents of 1 are dims that the value so far does not have.
   SmallVector<int64_t> dims;
   for (int64_t dim = 0; dim < LogicalType::of(getSource()).getRank(); ++dim)
     if (!llvm::is_contained(getDims(), dim))
       dims.push_back(dim);
   auto broadcast =
-      BroadcastOp::create(rewriter, getLoc(), getResult().getType(), *result,
+      BroadcastOp::create(rewriter, getLoc(), getResult().getType(), result,
                           rewriter.getDenseI64ArrayAttr(dims));
   FailureOr<SmallVector<Value>> values = broadcast.generalize(rewriter);
   rewriter.eraseOp(broadcast);

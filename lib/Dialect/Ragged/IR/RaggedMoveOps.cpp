@@ -407,12 +407,29 @@ LogicalResult NestOp::verify() {
   return verifyType(*this, "result", expected, getType(), /*sameOrder=*/true);
 }
 
+/// Whether every symbol of the extents has one length for all members of the
+/// path's last component.
+static bool areSameInMembers(Operation *op, const LogicalType &type) {
+  if (type.getRaggedDims().empty())
+    return true;
+  auto func = op->getParentOfType<FunctionOpInterface>();
+  if (!func)
+    return false;
+  SymbolBindings bindings(func);
+  return llvm::all_of(type.extents, [&](ExtentAttr extent) {
+    return llvm::all_of(getSymbols(extent), [&](StringAttr name) {
+      const SymbolBinding *binding = bindings.lookup(name);
+      return binding && binding->path.size() < type.path.size();
+    });
+  });
+}
+
 LogicalResult UnnestOp::verify() {
   LogicalType source = LogicalType::of(getSource());
   if (source.path.size() < 2)
     return emitExpected(*this, "a path of at least two components",
                         formatPath(source.path));
-  if (!source.getRaggedDims().empty()) {
+  if (!areSameInMembers(*this, source)) {
     // Groups that were made of an axis are that axis again.
     NestOp nest;
     auto func = (*this)->getParentOfType<FunctionOpInterface>();
@@ -424,8 +441,9 @@ LogicalResult UnnestOp::verify() {
     }
     if (!nest || LogicalType::of(nest.getResult()).path != source.path)
       return emitExpected(*this,
-                          "a source without ragged dims, or one whose dim 0 is "
-                          "the symbol of a nest",
+                          "a source whose extents are the same for every " +
+                              source.path.back().str() +
+                              ", or one whose dim 0 is the symbol of a nest",
                           formatExtents(source.extents));
     LogicalType expected = source;
     expected.extents[0] = LogicalType::of(nest.getSource()).extents[0];

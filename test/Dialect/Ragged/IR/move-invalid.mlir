@@ -170,7 +170,7 @@ func.func @unnest_path(%x: !ragged.tensor<[8], f32>) {
 // -----
 
 func.func @unnest_ragged(%x: !ragged.tensor<[T], f32, path = [B, S]>) {
-  // expected-error @below {{expected a source without ragged dims, or one whose dim 0 is the symbol of a nest, but got [T]}}
+  // expected-error @below {{expected a source whose extents are the same for every S, or one whose dim 0 is the symbol of a nest, but got [T]}}
   %y = ragged.unnest %x : !ragged.tensor<[T], f32, path = [B, S]> -> !ragged.tensor<[S, T], f32>
   return
 }

@@ -40,6 +40,9 @@ func.func @nest(%x: !ragged.tensor<[N, 8], f32>, %n: !ragged.tensor<[S], i64>) {
   %w = ragged.unnest %y : !ragged.tensor<[T, 8], f32, path = [B, S]> -> !ragged.tensor<[N, 8], f32>
   // CHECK: ragged.unnest %{{.*}} : !ragged.tensor<[8], f32, path = [B, S]> -> !ragged.tensor<[S, 8], f32>
   %s = ragged.unnest %z : !ragged.tensor<[8], f32, path = [B, S]> -> !ragged.tensor<[S, 8], f32>
+  // CHECK: ragged.unnest %{{.*}} : !ragged.tensor<[3, N, 8], f32, path = [B, S]> -> !ragged.tensor<[S, 3, N, 8], f32>
+  %e = ragged.broadcast %z dims [2] : !ragged.tensor<[8], f32, path = [B, S]> -> !ragged.tensor<[3, N, 8], f32, path = [B, S]>
+  %r = ragged.unnest %e : !ragged.tensor<[3, N, 8], f32, path = [B, S]> -> !ragged.tensor<[S, 3, N, 8], f32>
   return
 }
 

@@ -48,8 +48,26 @@ func.func @path(%x: !ragged.tensor<[T, 8], f64, path = [B, S]>) -> !ragged.tenso
 
 // -----
 
+// Dims that all members share are kept: without others, the members are a dim at once.
+// CHECK-LABEL: func.func @path_kept(
+// CHECK-SAME: %{{.*}}: !ragged.tensor<[N, 8], f32>, %[[Y:.*]]: !ragged.tensor
+// CHECK: %[[FLAT:.*]] = ragged.unnest %[[Y]] : !ragged.tensor<[N, 8], f32, path = [B, S]> -> !ragged.tensor<[S, N, 8], f32>
+// CHECK: ragged.generic dims [S, N, 8] iterators ["reduction", "parallel", "parallel"] path [B]
+// CHECK-SAME: ins(%[[FLAT]]
 func.func @path_kept(%x: !ragged.tensor<[N, 8], f32>, %y: !ragged.tensor<[N, 8], f32, path = [B, S]>) -> !ragged.tensor<[N, 8], f32> {
-  // expected-error @below {{does not support keeping ragged dim 0 of extent N while reducing the last component of the path [B, S]}}
   %s = ragged.reduce sum %y dims [] batch : !ragged.tensor<[N, 8], f32, path = [B, S]> -> !ragged.tensor<[N, 8], f32>
   return %s : !ragged.tensor<[N, 8], f32>
+}
+
+// -----
+
+// Products are summed within the members first.
+// CHECK-LABEL: func.func @path_contract(
+// CHECK: %[[EACH:.*]] = ragged.generic dims [8, 8, T] iterators ["parallel", "parallel", "reduction"] path [B, S]
+// CHECK: %[[FLAT:.*]] = ragged.unnest %[[EACH]]
+// CHECK: ragged.generic dims [S, 8, 8] iterators ["reduction", "parallel", "parallel"] path [B]
+// CHECK-SAME: ins(%[[FLAT]]
+func.func @path_contract(%x: !ragged.tensor<[T, 8], f32, path = [B, S]>) -> !ragged.tensor<[8, 8], f32> {
+  %y = ragged.contract "tc,td->cd" %x, %x batch : !ragged.tensor<[T, 8], f32, path = [B, S]>, !ragged.tensor<[T, 8], f32, path = [B, S]> -> !ragged.tensor<[8, 8], f32>
+  return %y : !ragged.tensor<[8, 8], f32>
 }

@@ -206,8 +206,8 @@ def Ragged_NestOp : Ragged_BindingOp<"nest", [Ragged_Differentiable]> {
 def Ragged_UnnestOp : Ragged_PureOp<"unnest", [Ragged_Differentiable]> {
   let summary = "the last path component becomes dim 0; nothing is copied";
   let description = [{
-    For tensors without ragged dims over `[B, S]`. If dim 0 alone is ragged, with the symbol of a `ragged.nest`, it becomes what
-    was nested: groups one after the other.
+    For tensors over `[B, S]` whose extents are the same for every S of a sample: they are static, or of symbols over `[B]`.
+    If dim 0 has the symbol of a `ragged.nest`, it becomes what was nested: groups one after the other.
 
     ```mlir
     %z = ragged.unnest %y : !ragged.tensor<[8], f32, path = [B, S]> -> !ragged.tensor<[S, 8], f32>

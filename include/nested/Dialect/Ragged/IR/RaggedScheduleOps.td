@@ -38,8 +38,8 @@ class Ragged_ScheduleStepOp<string mnemonic, list<Trait> traits = []>
 def Ragged_TableOp : Ragged_ScheduleStepOp<"table"> {
   let summary = "a structure table";
   let description = [{
-    `extent`, `offsets`: of an extent over a path. `base`: first rows of argument `arg`. `parent`: of a path. `row_splits`:
-    level `level` of `extents`.
+    `extent`, `offsets`: of an extent over a path; if that comes from data, `ragged.bound` is the number of the table of offsets whose total its own
+    is at most. `base`: first rows of argument `arg`. `parent`: of a path. `row_splits`: level `level` of `extents`.
 
     ```mlir
     %o = ragged.table offsets <N * N> path [B]

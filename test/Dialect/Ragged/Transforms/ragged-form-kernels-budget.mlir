@@ -3,10 +3,10 @@
 // RUN:   --remarks-filter=ragged-recompute 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
 
 // What fits is stored where making it again takes longer than moving it: the gate (%g) and what it multiplies (%h) of a
-// transition, and two numbers of a row of the normalisation. The broadcasts, their product, the normalised value (%n) and
+// transition, and three numbers of a row of the normalisation. The broadcasts, their product, the normalised value (%n) and
 // the activation (%t) are cheap, and made again.
 // CHECK-LABEL: func.func @large(
-// CHECK: } -> !ragged.tensor<[N, N], f32>, !ragged.tensor<[N, N], f32>, !ragged.tensor<[N, N, 256], f32>, !ragged.tensor<[N, N, 256], f32>, !ragged.tensor<[N, 256], f32>{{$}}
+// CHECK: } -> !ragged.tensor<[N, N], f32>, !ragged.tensor<[N, N], f32>, !ragged.tensor<[N, N], f32>, !ragged.tensor<[N, N, 256], f32>, !ragged.tensor<[N, N, 256], f32>, !ragged.tensor<[N, 256], f32>{{$}}
 // CHECK-NOT: } -> {{.*}}[N, N,
 // CHECK: return
 

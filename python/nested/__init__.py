@@ -16,6 +16,7 @@ from ._attention import attention
 from ._collate import batches as _batches
 from ._collate import collate as _collate
 from ._dims import Dim
+from ._dtypes import bfloat16
 from ._errors import (
     ArgumentError,
     ArtifactError,
@@ -62,7 +63,7 @@ __all__ = [
     "ArgumentError", "ArtifactError", "CompileError", "Compiled", "Cost", "DataError", "Dim",
     "Exported", "JitFunction", "LoadedFunction", "Lowered", "Module", "NestedError",
     "NestedTensor", "OutOfMemoryError", "Plan", "Prepared", "RequirementError", "ShapeError", "Spec",
-    "Structure", "StructureError", "TraceError", "Tracer", "attention", "batch", "batches", "collate", "eager",
+    "Structure", "StructureError", "TraceError", "Tracer", "attention", "batch", "batches", "bfloat16", "collate", "eager",
     "export", "from_awkward", "from_list", "from_padded", "from_torch", "from_values", "get_num_threads",
     "jit", "load", "nn", "random", "set_num_threads", "spec", "to_awkward", "to_torch",
     "checkpoint", "custom_vjp", "grad", "losses", "optim", "stop_gradient", "value_and_grad", "vjp",

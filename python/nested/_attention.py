@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _emit
 from ._dims import Dim
-from ._dtypes import bfloat16, is_bool, is_float
+from ._dtypes import is_bool, is_float, result_type
 from ._eager import enable
 from ._errors import ShapeError, TraceError, at_user, public
 from ._ir import Trace, Value, mismatch, shape_text
@@ -135,9 +135,7 @@ def _traced(
             f"attention of {shape_text(query.dims)} and {shape_text(key.dims)}: {query.dims[1]} heads "
             f"of queries are not a multiple of {key.dims[1]} of keys"
         ))  # fmt: skip
-    dtype = np.result_type(query.dtype, key.dtype, value.dtype) if not all(
-        v.dtype == bfloat16 for v in (query, key, value)
-    ) else bfloat16  # fmt: skip
+    dtype = result_type(query.dtype, key.dtype, value.dtype)
     # Queries give the path: they are per sample if anything is.
     values = [_emit.cast(trace, v, dtype) for v in (query, key, value)]
     words = ""

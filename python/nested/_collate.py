@@ -9,6 +9,7 @@ from typing import Any, Callable, Mapping, Sequence
 import numpy as np
 
 from . import _tree
+from ._dtypes import result_type
 from ._errors import StructureError
 from ._structure import from_any
 from ._tensor import from_list
@@ -73,7 +74,7 @@ def _column(name: str, values: list[Any], ragged: Any, dims: Any) -> Any:
     if any(a.dtype.kind not in "biuf" and a.dtype.kind != "V" for a in arrays):
         return values
     dtypes = {a.dtype for a in arrays}
-    dtype = np.result_type(*dtypes) if len(dtypes) > 1 else None
+    dtype = result_type(*dtypes) if len(dtypes) > 1 else None
     axes: Any = ragged if ragged is not None else ((0,) if arrays[0].ndim else ())
     try:
         return from_list(arrays, ragged=axes, dims=dims, dtype=dtype)

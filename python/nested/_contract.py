@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _dims, _emit
 from ._dims import Dim
-from ._dtypes import bfloat16
+from ._dtypes import result_type
 from ._errors import ShapeError, TraceError, at_user
 from ._functions import implements
 from ._ir import Trace, Value, mismatch, shape_text
@@ -57,9 +57,7 @@ def contract(trace: Trace, terms: Sequence[str], output: str, values: Sequence[V
 
 
 def _dtype(values: Sequence[Value]) -> np.dtype:
-    if bfloat16 is not None and all(v.dtype == bfloat16 for v in values):
-        return bfloat16
-    return np.result_type(*(v.dtype for v in values))
+    return result_type(*(v.dtype for v in values))
 
 
 def _letters(count: int, used: str = "") -> str:

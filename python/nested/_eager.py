@@ -153,7 +153,7 @@ def _run_time_numbers(ufunc: np.ufunc, inputs: tuple) -> tuple:
         type(x) if number else x.dtype if hasattr(x, "dtype") else np.asarray(x).dtype
         for x, number in zip(inputs, numbers)
     ]
-    if bfloat16 is not None and bfloat16 in dtypes:
+    if bfloat16 in dtypes:
         return inputs
     try:
         loop = ufunc.resolve_dtypes((*dtypes, *[None] * ufunc.nout))

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _dims
 from ._dims import Dim, Extent
-from ._dtypes import bfloat16, is_bool, is_float, is_int, is_unsigned, literal, scalar_name
+from ._dtypes import is_bool, is_float, is_int, is_unsigned, literal, result_type, scalar_name
 from ._errors import ShapeError, at_user, user_location
 from ._ir import Trace, Value, mismatch, quote, shape_text
 
@@ -355,9 +355,7 @@ def linear(trace: Trace, value: Value, weights: Value, bias: Value | None, symbo
             )
         )
     operands = [value, weights] + ([bias] if bias is not None else [])
-    dtype = np.result_type(*(o.dtype for o in operands))
-    if bfloat16 is not None and all(o.dtype == bfloat16 for o in operands):
-        dtype = bfloat16
+    dtype = result_type(*(o.dtype for o in operands))
     operands = [cast(trace, o, dtype) for o in operands]
     types = ", ".join(o.type for o in operands)
 

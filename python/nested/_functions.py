@@ -7,9 +7,9 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
-from . import _dims, _emit
+from . import _dims, _dtypes, _emit
 from ._dims import Dim, Extent
-from ._dtypes import as_dtype, bfloat16, is_float
+from ._dtypes import as_dtype, is_float
 from ._emit import Scalar
 from ._errors import ShapeError, TraceError, at_user
 from ._ir import shape_text
@@ -248,10 +248,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Tracer:
     strong = [o.dtype for o, weak in operands[1:] if weak is None]
     samples = {"int": 0, "float": 0.0}
     weak = [samples[w] for _, w in operands[1:] if w]
-    if bfloat16 is not None and strong and np.result_type(*strong) == bfloat16:
-        dtype = bfloat16  # beside which Python's numbers are not weak for NumPy
-    else:
-        dtype = np.result_type(*strong, *weak)
+    dtype = _dtypes.result_type(*strong, *weak)
     truth = np.dtype(bool)
     values = [o for o, _ in operands]
     return Tracer(trace, _emit.elementwise(
@@ -399,7 +396,7 @@ def copy(a: Any) -> Tracer:
 
 @implements(np.result_type)
 def result_type(*arrays_and_dtypes: Any) -> np.dtype:
-    return np.result_type(*(a.dtype if isinstance(a, Tracer) else a for a in arrays_and_dtypes))
+    return _dtypes.result_type(*arrays_and_dtypes)
 
 
 def arange(count: Any, dtype: Any = None) -> Tracer:

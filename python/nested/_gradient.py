@@ -10,7 +10,7 @@ from typing import Any, Callable, Sequence
 import numpy as np
 
 from . import _emit, _tracer, _tree
-from ._dtypes import is_float
+from ._dtypes import is_float, text_of
 from ._errors import ShapeError, TraceError, at_user, public
 from ._ir import Region, Trace, Value, shape_text
 from ._jit import JitFunction
@@ -263,7 +263,9 @@ def _conforming(trace: Trace, value: Value, like: Value, what: str) -> Value:
             f"{shape_text(trace.current_dims(like.dims))}"
         ))  # fmt: skip
     if value.dtype != like.dtype:
-        raise at_user(TraceError(f"{what} is {value.dtype}: expected {like.dtype}"))
+        raise at_user(
+            TraceError(f"{what} is {text_of(value.dtype)}: expected {text_of(like.dtype)}")
+        )
     if like.batched and not value.batched:
         value = _emit.broadcast_to(trace, value, like.dims, True)
     if value.type == like.type:

@@ -15,7 +15,7 @@ import numpy as np
 from . import _compile, _donation, _emit, _runtime, _tracer, _tree
 from ._budget import MemoryBudget
 from ._dims import Dim, symbol
-from ._dtypes import as_dtype, name_of
+from ._dtypes import as_dtype, name_of, text_of
 from ._errors import (
     ArgumentError,
     Location,
@@ -47,7 +47,7 @@ class Spec:
     def __repr__(self) -> str:
         dims = ", ".join(repr(d) for d in self.dims)
         kind = ", batched" if self.batched else ""
-        return f"spec({dims}, dtype={self.dtype}{kind})"
+        return f"spec({dims}, dtype={text_of(self.dtype)}{kind})"
 
     def __eq__(self, other: Any) -> bool:
         return isinstance(other, Spec) and self.key() == other.key()
@@ -135,7 +135,7 @@ class Signature(NamedTuple):
 def described(signature: Signature) -> str:
     """The kinds of the arguments, for messages."""
     parts = [
-        f"{name}: {leaf!r}" if s is None else f"{name}: {shape_text(s.shown())} {s.dtype}"
+        f"{name}: {leaf!r}" if s is None else f"{name}: {shape_text(s.shown())} {text_of(s.dtype)}"
         for name, leaf, s in zip(signature.names, signature.leaves, signature.specs)
     ]
     return ", ".join(parts)

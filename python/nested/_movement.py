@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _dims, _emit, _emit_moves
 from ._dims import Dim, Extent
-from ._dtypes import bfloat16, is_int
+from ._dtypes import is_int, result_type, scalar
 from ._emit import Scalar
 from ._errors import ShapeError, TraceError, at_user
 from ._functions import axes_of, broadcast_to, expand_dims, implements, where
@@ -30,11 +30,8 @@ def _common(arrays: Sequence[Any]) -> list[Tracer]:
     trace = trace_of(arrays)
     lifted = [lift(trace, x) for x in arrays]
     strong = [v.dtype for v, weak in lifted if weak is None]
-    if bfloat16 is not None and bfloat16 in strong and all(d == bfloat16 for d in strong):
-        dtype = bfloat16
-    else:
-        samples: dict[str | None, Any] = {"int": 0, "float": 0.0}
-        dtype = np.result_type(*strong, *(samples[w] for _, w in lifted if w))
+    samples: dict[str | None, Any] = {"int": 0, "float": 0.0}
+    dtype = result_type(*strong, *(samples[w] for _, w in lifted if w))
     return [as_tracer(x, trace).astype(dtype) for x in arrays]
 
 
@@ -501,7 +498,7 @@ def _triangle(m: Any, k: Any, lower: bool) -> Tracer:
     if x.ndim < 2:
         raise at_user(ShapeError(f"a triangle of {shape_text(x.shape)}: two axes are needed"))
     keep = _compare_coordinates(x, k, np.greater_equal if lower else np.less_equal)
-    return where(keep, x, x.dtype.type(0))
+    return where(keep, x, scalar(0, x.dtype))
 
 
 @implements(np.tril)
@@ -543,7 +540,7 @@ def diag(v: Any, k: int = 0) -> Tracer:
         x._trace, value_of(x), [0], (n, n), x._value.batched
     ))  # fmt: skip
     keep = _compare_coordinates(square, 0, np.equal)
-    return pad(where(keep, square, x.dtype.type(0)), ((below, right), (right, below)))
+    return pad(where(keep, square, scalar(0, x.dtype)), ((below, right), (right, below)))
 
 
 @implements(np.diagflat)

@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _dims, _emit
 from ._dims import Dim
-from ._dtypes import as_dtype, is_bool, is_float, is_int, literal, name_of
+from ._dtypes import as_dtype, is_bool, is_float, is_int, literal, name_of, result_type
 from ._errors import ShapeError, TraceError, at_user
 from ._functions import broadcast_to, full_like, implements, reduce, reduction_dtype, where
 from ._ir import Trace, Value, shape_text
@@ -364,7 +364,7 @@ def scatter(x: Any, indices: Any, updates: Any, mode: str) -> Tracer:
                 f"scatter does not support {shape_text(shape)}: where another axis is ragged, "
                 "axis 0 must be ragged too"
             ))  # fmt: skip
-    dtype = np.result_type(init.dtype, new.dtype)
+    dtype = result_type(init.dtype, new.dtype)
     wide = np.dtype(np.int64) if is_bool(dtype) and mode == "add" else dtype
     dims = _emit.broadcast_dims(trace, [init.shape[1:], new.shape[1:]], "and, in scatter,")
     count = _emit.broadcast_dims(trace, [places.shape, new.shape[:1]], "and, in scatter,")

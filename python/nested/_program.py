@@ -156,7 +156,7 @@ def _buffer(array: np.ndarray) -> np.ndarray:
         array = array.astype(array.dtype.newbyteorder("="))
     if any(s < 0 or s % array.itemsize for s in array.strides) and array.size:
         array = np.ascontiguousarray(array)
-    return array.view(np.uint16) if bfloat16 is not None and array.dtype == bfloat16 else array
+    return array.view(np.uint16) if array.dtype == bfloat16 else array
 
 
 class Block:

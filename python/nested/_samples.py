@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _dims, _emit, _tree
 from ._dims import Dim, Extent
-from ._dtypes import is_bool, is_int
+from ._dtypes import is_bool, is_int, scalar
 from ._emit_moves import pad as emit_pad
 from ._errors import ArgumentError, ShapeError, TraceError, at_user, user_location
 from ._indexing import index
@@ -205,7 +205,7 @@ def to_padded(x: Any, fill: Any = 0, sizes: Any = None) -> Tracer:
         high[k] = _dims.sub(size, value.dims[k])
     if not ragged:
         return x
-    return Tracer(trace, emit_pad(trace, value, [0] * len(high), high, value.dtype.type(fill)))
+    return Tracer(trace, emit_pad(trace, value, [0] * len(high), high, scalar(fill, value.dtype)))
 
 
 def per_axis(sizes: Any, count: int) -> list[Any]:

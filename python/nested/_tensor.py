@@ -9,6 +9,7 @@ from typing import Any, Iterator, Sequence
 import numpy as np
 
 from . import _runtime
+from ._dtypes import as_dtype, bfloat16, convert, filled, text_of
 from ._errors import StructureError
 from ._ir import shape_text
 from ._structure import Structure, as_int64, check_name, from_any, summary
@@ -181,9 +182,9 @@ class NestedTensor:
         if sizes is not None:
             outer = self._padded_sizes(sizes, outer)
         packed = np.empty([len(self), *outer, *s.row_shape], self.dtype)
-        filled = np.full(s.row_shape, fill, self.dtype).tobytes()
+        row = filled(s.row_shape, fill, self.dtype).tobytes()
         _runtime.pad(_bytes_of(packed), _bytes_of(np.ascontiguousarray(self.values)), s.lengths, outer,
-                     len(filled), filled if any(filled) else None)  # fmt: skip
+                     len(row), row if any(row) else None)  # fmt: skip
         return packed.transpose([0, *(1 + np.argsort(s.packed_order))])
 
     def _padded_sizes(self, sizes: Any, longest: list[int]) -> list[int]:
@@ -197,9 +198,7 @@ class NestedTensor:
 
     def astype(self, dtype: Any) -> NestedTensor:
         """The same structure with values of another dtype."""
-        from ._dtypes import as_dtype
-
-        return NestedTensor(self.values.astype(as_dtype(dtype)), self._structure)
+        return NestedTensor(convert(self.values, as_dtype(dtype)), self._structure)
 
     def with_values(self, values: Any) -> NestedTensor:
         """The same ragged axes with other values ``(T, static sizes...)``."""
@@ -220,12 +219,20 @@ class NestedTensor:
         """True for the same structure and equal numbers (NaN equals nothing)."""
         if not isinstance(other, NestedTensor):
             return NotImplemented
-        return self._structure == other._structure and np.array_equal(self.values, other.values)
+        if self._structure != other._structure:
+            return False
+        return np.array_equal(*(
+            convert(v, np.dtype(np.float32)) if v.dtype == bfloat16 else v
+            for v in (self.values, other.values)
+        ))  # fmt: skip
 
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple:
-        return NestedTensor, (np.ascontiguousarray(self.values), self._structure)
+        values = np.ascontiguousarray(self.values)
+        if values.dtype == bfloat16:  # as its bits: ml_dtypes may be on one side alone
+            return _of_bits, (values.view(np.uint16), self._structure)
+        return NestedTensor, (values, self._structure)
 
     def __copy__(self) -> NestedTensor:
         return NestedTensor(self._storage, self._structure, self._starts)
@@ -278,7 +285,7 @@ class NestedTensor:
         gaps = ", with gaps" if self._starts is not None else ""
         return (
             f"NestedTensor{shape_text(self.dims)}({summary(self._structure)}, "
-            f"{int(self.offsets[-1])} rows, {self.dtype}{gaps})"
+            f"{int(self.offsets[-1])} rows, {text_of(self.dtype)}{gaps})"
         )
 
 
@@ -348,6 +355,10 @@ def dims_of(rank: int, ragged: Sequence[int], shape: Sequence[int], dims: Any) -
     return [-1 - k if k in axes else shape[k] for k in range(rank)]
 
 
+def _of_bits(bits: np.ndarray, structure: Structure) -> NestedTensor:
+    return NestedTensor(bits.view(bfloat16), structure)
+
+
 def from_list(
     xs: Any, ragged: Sequence[int] = (0,), dims: Sequence | None = None, dtype: Any = None
 ) -> NestedTensor:
@@ -360,8 +371,6 @@ def from_list(
     an empty batch (default: that of the samples). Raises StructureError for samples that don't
     fit the declaration, and for axes that differ without having been declared.
     """
-    from ._dtypes import as_dtype
-
     arrays = [from_any(x) for x in xs]
     wanted = as_dtype(dtype) if dtype is not None else None
     if not arrays:
@@ -378,7 +387,9 @@ def from_list(
         if a.ndim != rank:
             raise StructureError(f"sample {i} has {a.ndim} axes, sample 0 has {rank}")
         if dtype is None and a.dtype != wanted and a.size:
-            raise StructureError(f"sample {i} is {a.dtype}, others are {wanted}; pass dtype=")
+            raise StructureError(
+                f"sample {i} is {text_of(a.dtype)}, others are {text_of(wanted)}; pass dtype="
+            )
     elements = dims_of(rank, ragged, arrays[0].shape, dims)
     axes = [k for k, d in enumerate(elements) if isinstance(d, str) or d < 0]
     for axis, d in enumerate(elements):
@@ -398,7 +409,9 @@ def from_list(
     order = structure.packed_order
     for i, a in enumerate(arrays):
         part = values[int(structure.offsets[i]) : int(structure.offsets[i + 1])]
-        part.reshape([*lengths[i].tolist(), *structure.row_shape])[...] = a.transpose(order)
+        part.reshape([*lengths[i].tolist(), *structure.row_shape])[...] = convert(
+            a.transpose(order), values.dtype
+        )
     return NestedTensor(values, structure)
 
 

@@ -9,7 +9,16 @@ import numpy as np
 
 from . import _dims, _emit, _special, _ufuncs  # noqa: F401
 from ._dims import Dim, Extent
-from ._dtypes import as_dtype, bfloat16, is_float, is_int, name_of
+from ._dtypes import (
+    as_dtype,
+    bfloat16,
+    is_float,
+    is_int,
+    loop_dtypes,
+    name_of,
+    result_type,
+    text_of,
+)
 from ._emit import Scalar
 from ._errors import ShapeError, TraceError, at_user
 from ._ir import Trace, Value, shape_text
@@ -56,11 +65,11 @@ class Tracer:
         return total
 
     def __repr__(self) -> str:
-        return f"Tracer(shape={shape_text(self.shape)}, dtype={self.dtype})"
+        return f"Tracer(shape={shape_text(self.shape)}, dtype={text_of(self.dtype)})"
 
     def _unknown(self, what: str, instead: str) -> TraceError:
         return at_user(TraceError(
-            f"the numbers of {shape_text(self.shape)} {self.dtype} are not known while tracing: "
+            f"the numbers of {shape_text(self.shape)} {text_of(self.dtype)} are not known while tracing: "
             f"{what}; {instead}"
         ))  # fmt: skip
 
@@ -199,7 +208,7 @@ class Tracer:
         result = apply(ufunc, [self, other], operator=True)
         if not np.can_cast(result.dtype, self.dtype, "same_kind"):
             raise at_user(TraceError(
-                f"`{symbol}=` gives {result.dtype}, which {self.dtype} can't hold"
+                f"`{symbol}=` gives {text_of(result.dtype)}, which {text_of(self.dtype)} can't hold"
             ))  # fmt: skip
         if len(result.shape) != self.ndim or not all(map(_dims.same, result.shape, self.shape)):
             raise at_user(ShapeError(
@@ -435,9 +444,9 @@ def resolve(ufunc: Any, trace: Trace, inputs: Sequence[Any]) -> tuple:
         else:
             given.append({"int": int, "float": float}[weak])
     try:
-        dtypes = ufunc.resolve_dtypes((*given, *[None] * ufunc.nout))
+        dtypes = loop_dtypes(ufunc, (*given, *[None] * ufunc.nout))
     except TypeError as error:
-        names = ", ".join(str(o.dtype) for o, _ in lifted)
+        names = ", ".join(text_of(o.dtype) for o, _ in lifted)
         raise at_user(
             TraceError(f"np.{ufunc.__name__} is not defined for {names}: {error}")
         ) from None
@@ -449,7 +458,7 @@ def resolve(ufunc: Any, trace: Trace, inputs: Sequence[Any]) -> tuple:
 def float_function(name: str, x: Any) -> Tracer:
     """One of our own scalar functions (sigmoid, gelu, ...): computes in floating point."""
     tracer = as_tracer(x)
-    dtype = tracer.dtype if is_float(tracer.dtype) else np.result_type(tracer.dtype, np.float32)
+    dtype = tracer.dtype if is_float(tracer.dtype) else result_type(tracer.dtype, np.float32)
     body: Callable = _ufuncs.BODIES[name]
     return Tracer(tracer._trace, _emit.elementwise(
         tracer._trace, name, [value_of(tracer)], [dtype], dtype,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ._dtypes import scalar
 from ._eager import enable
 from ._errors import public
 from ._tracer import is_traced
@@ -31,7 +32,7 @@ def dropout(x: Any, rate: float, key: Any, seed: Any = 0) -> Any:
         raise ValueError(f"the rate of dropout must be in [0, 1), but got {rate}")
     x = x if is_traced(x) else np.asarray(x)
     return np.where(
-        uniform(key, x.shape, seed=seed) >= rate, x / x.dtype.type(1 - rate), x.dtype.type(0)
+        uniform(key, x.shape, seed=seed) >= rate, x / scalar(1 - rate, x.dtype), scalar(0, x.dtype)
     )
 
 
@@ -51,7 +52,7 @@ def feature_dropout(x: Any, rate: float, key: Any, seed: Any = 0) -> Any:
         raise ValueError(f"the rate of dropout must be in [0, 1), but got {rate}")
     x = x if is_traced(x) else np.asarray(x)
     keep = uniform(key, x.shape[-1:], seed=seed) >= rate
-    return np.where(keep, x / x.dtype.type(1 - rate), x.dtype.type(0))
+    return np.where(keep, x / scalar(1 - rate, x.dtype), scalar(0, x.dtype))
 
 
 enable(globals(), __all__)

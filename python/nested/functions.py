@@ -15,7 +15,7 @@ import numpy as np
 
 from . import _contract, _functions  # noqa: F401  (registers products)
 from ._dims import Dim
-from ._dtypes import as_dtype, is_float
+from ._dtypes import as_dtype, convert, filled, is_float
 from ._eager import enable
 from ._errors import public
 from ._tracer import Tracer, float_function, is_traced
@@ -28,7 +28,7 @@ bitwise_and bitwise_or bitwise_xor invert isnan isinf isfinite logaddexp matmul 
 logaddexp2 left_shift right_shift fmod float_power fabs heaviside deg2rad rad2deg degrees radians divmod
 modf""".split()
 _ARRAY = """where clip round transpose swapaxes moveaxis expand_dims squeeze take broadcast_to
-zeros_like ones_like full_like astype permute_dims matrix_transpose dot inner outer einsum tensordot trace nan_to_num
+zeros_like permute_dims matrix_transpose dot inner outer einsum tensordot trace nan_to_num
 isclose isin fix""".split()
 
 for _name in _UFUNCS + _ARRAY:
@@ -45,7 +45,7 @@ bitwise_invert = np.invert
 __all__ = [*_UFUNCS, *_ARRAY, "abs", "pow", "mod", "acos", "acosh", "asin", "asinh", "atan", "atan2",
            "atanh", "bitwise_left_shift", "bitwise_right_shift", "bitwise_invert", "sum", "mean", "max", "min", "prod", "any", "all",
            "var", "std", "layer_norm", "rsqrt", "erf", "zeros", "ones", "full", "arange",
-           "linear"]  # fmt: skip
+           "linear", "astype", "full_like", "ones_like"]  # fmt: skip
 
 
 def _plain(x: Any) -> np.ndarray:
@@ -192,8 +192,35 @@ def _static(shape: Any) -> bool:
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     """An array of one number. shape: sizes, some of which may be Dims (``x.shape[0]``)."""
     if _static(shape) and not is_traced(fill_value):
-        return np.full(shape, fill_value, None if dtype is None else as_dtype(dtype))
+        if dtype is None:
+            return np.full(shape, fill_value)
+        return filled(shape, fill_value, as_dtype(dtype))
     return _functions.full(shape, fill_value, dtype)
+
+
+@public
+def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
+    """One number in the shape of x, and in its dtype unless said."""
+    if is_traced(x) or is_traced(fill_value):
+        return np.full_like(x, fill_value, dtype)
+    wanted = _plain(x).dtype if dtype is None else as_dtype(dtype)
+    return filled(np.shape(x), fill_value, wanted)
+
+
+@public
+def ones_like(x: Any, dtype: Any = None) -> Any:
+    """Ones in the shape of x, and in its dtype unless said."""
+    return full_like(x, 1, dtype)
+
+
+@public
+def astype(x: Any, dtype: Any, copy: bool = True) -> Any:
+    """x with entries of another dtype. Python makes bfloat16 arrays with it: ``nested.astype(x,
+    nested.bfloat16)``, whether there is a package for them or not."""
+    if is_traced(x):
+        return np.astype(x, as_dtype(dtype))
+    x, dtype = _plain(x), as_dtype(dtype)
+    return x if x.dtype == dtype and not copy else convert(x, dtype)
 
 
 @public

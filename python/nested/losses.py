@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import _emit, batch, functions
-from ._dtypes import is_int
+from ._dtypes import is_int, scalar
 from ._errors import ShapeError, TraceError, at_user, public
 from ._gradient import stop_gradient
 from ._tracer import Tracer, is_traced
@@ -31,7 +31,7 @@ def _reduced(losses: Any, where: Any, reduction: str) -> Any:
             f"reduction must be one of {', '.join(_REDUCTIONS)}, but got {reduction!r}"
         )
     if where is not None:
-        losses = np.where(where, losses, losses.dtype.type(0))
+        losses = np.where(where, losses, scalar(0, losses.dtype))
     if reduction == "none":
         return losses
     if reduction == "sum":
@@ -41,7 +41,7 @@ def _reduced(losses: Any, where: Any, reduction: str) -> Any:
             return batch.mean(losses, axis=None)
         return batch.mean(functions.mean(losses))
     # A mask may have fewer entries than the losses: it repeats.
-    counted = np.where(where, functions.ones_like(losses), losses.dtype.type(0))
+    counted = np.where(where, functions.ones_like(losses), scalar(0, losses.dtype))
     if reduction == "entries":
         total, count = batch.sum(losses, axis=None), batch.sum(counted, axis=None)
         return total / np.maximum(count, 1)
@@ -115,7 +115,7 @@ def cross_entropy(
     shifted = logits - shift
     total = np.log(functions.sum(np.exp(shifted), axis=-1))
     hit = label[..., None] == numbers
-    zero = logits.dtype.type(0)
+    zero = scalar(0, logits.dtype)
     losses = total - functions.sum(np.where(hit, shifted, zero), axis=-1)
     if label_smoothing:
         spread = total - functions.mean(shifted, axis=-1)

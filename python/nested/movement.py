@@ -15,7 +15,7 @@ import numpy as np
 
 from . import _movement, _samples
 from ._dims import Dim
-from ._dtypes import as_dtype
+from ._dtypes import as_dtype, scalar
 from ._eager import enable
 from ._errors import DataError, public
 from ._tracer import Tracer, is_traced
@@ -109,7 +109,7 @@ def one_hot(indices: Any, size: Any, dtype: Any = np.float32) -> Any:
 def masked_fill(x: Any, mask: Any, value: Any) -> Any:
     """x, but value where the mask holds. The mask broadcasts to x's shape; value: a number."""
     x = x if is_traced(x) else np.asarray(x)
-    return np.where(mask, x.dtype.type(value), x)
+    return np.where(mask, scalar(value, x.dtype), x)
 
 
 enable(globals(), __all__)

@@ -22,6 +22,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from . import _tree
+from ._dtypes import scalar
 from ._errors import public
 
 __all__ = ["Optimizer", "adam", "adamw", "clip_by_global_norm", "global_norm", "sgd"]
@@ -54,7 +55,7 @@ def _names(leaves: Any) -> str:
 
 def _like(x: Any, parameter: Any) -> Any:
     """A number in the dtype of a parameter."""
-    return x.astype(parameter.dtype) if hasattr(x, "astype") else parameter.dtype.type(x)
+    return x.astype(parameter.dtype) if hasattr(x, "astype") else scalar(x, parameter.dtype)
 
 
 def _zeros(params: Any) -> Any:

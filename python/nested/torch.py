@@ -126,18 +126,16 @@ torch.utils._pytree.register_pytree_node(
 )
 
 
-def _array(tensor: torch.Tensor, what: str) -> np.ndarray:
+def _array(tensor: torch.Tensor) -> np.ndarray:
     """The memory of a tensor on the CPU."""
     tensor = tensor.detach()
     if tensor.dtype != torch.bfloat16:
         return tensor.numpy()
-    if bfloat16 is None:
-        raise ArgumentError(f"{what} is bfloat16, which needs the package ml_dtypes")
     return tensor.view(torch.int16).numpy().view(bfloat16)
 
 
 def _tensor(array: np.ndarray) -> torch.Tensor:
-    if bfloat16 is not None and array.dtype == bfloat16:
+    if array.dtype == bfloat16:
         return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
     return torch.from_numpy(array)
 
@@ -145,9 +143,9 @@ def _tensor(array: np.ndarray) -> torch.Tensor:
 def _nested(
     values: torch.Tensor, lengths: torch.Tensor, dims: Sequence[int | str], what: str
 ) -> NestedTensor:
-    table = np.array(_array(lengths, f"the lengths of {what}"), np.int64)
+    table = np.array(_array(lengths), np.int64)
     structure = Structure(dims, table)
-    array = _array(values, what)
+    array = _array(values)
     expected = (int(structure.rows.sum()), *structure.row_shape)
     if array.shape != expected:
         raise ArgumentError(
@@ -209,7 +207,7 @@ class _Program:
                 values, lengths = next(given), next(given)
                 made.append(_nested(values, lengths, what, f"argument `{rest[-1]}`"))
             else:
-                made.append(_array(next(given), f"argument `{rest[-1]}`"))
+                made.append(_array(next(given)))
         return made
 
     def run(self, tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
@@ -244,10 +242,10 @@ class _Program:
                 continue
             cotangent = cotangents[at]
             at += 1
-            what = f"the cotangent of result {signature.name}"
             if not signature.ragged:
-                seeds.append(_array(cotangent, what))
+                seeds.append(_array(cotangent))
                 continue
+            what = f"the cotangent of result {signature.name}"
             seeds.append(_nested(cotangent, cotangents[at], signature.dims, what))
             at += 1
         found = self.backwards[key](seeds, *self.arguments(tensors))
@@ -296,8 +294,6 @@ def _described_value(leaf: tuple) -> dict:
 
 def _numpy_dtype(name: str) -> np.dtype:
     if name == "bfloat16":
-        if bfloat16 is None:
-            raise TraceError("dtype bfloat16 needs the package ml_dtypes")
         return bfloat16
     try:
         return np.dtype(name)

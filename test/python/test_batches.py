@@ -138,6 +138,17 @@ def test_selections_of_selections_and_entries_of_chosen_samples():
         np.testing.assert_allclose(got, want, rtol=1e-5)
 
 
+def test_samples_that_change_places_in_a_large_batch():
+    """What is moved is more than the 2 MB for which launches take turns over windows of samples."""
+    rows = np.random.default_rng(0).standard_normal((50_000, 64)).astype("f4")
+    places = np.random.default_rng(1).permutation(len(rows))
+    program = nested.jit(lambda x, i: nested.exp(batch.select(nested.exp(x) * 2, i)))
+    got = program(
+        nested.from_list(list(rows), ragged=()), nested.from_list(list(places), ragged=())
+    )
+    np.testing.assert_allclose(got.values, np.exp(np.exp(rows[places]) * 2), rtol=1e-5)
+
+
 def test_samples_are_the_same_bits_wherever_they_are():
     x = singles([3, 0, 700, 2, 9], 24)
     program = nested.jit(lambda x: nested.layer_norm(batch.repeat(x, 2)).sum(axis=0))

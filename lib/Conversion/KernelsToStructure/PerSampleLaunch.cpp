@@ -17,12 +17,15 @@
 //    kernel: ragged over `path`, or dense. Other names of a value (`nest`,
 //    `pack`, `values`) may cut the same memory into other samples.
 // 3. Temporaries of the op's own have rows of `path`.
+// 4. The op does not move samples, which may stay in the batch that they are in.
 //
 // A dense result of a kernel is complete before: its launch is not per sample.
 //
 //===----------------------------------------------------------------------===//
 
 #include "KernelFunction.h"
+
+#include "nested/Dialect/Ragged/IR/RaggedBatch.h"
 
 using namespace mlir;
 using namespace nested::ragged;
@@ -34,7 +37,7 @@ static bool isKernel(Operation *op) {
 bool nested::ragged::isPerSample(Operation *op, const EmittedKernel &emitted,
                                  ScheduleBuilder &schedule) {
   ArrayRef<StringAttr> path = emitted.rowTable.path;
-  if (path.size() != 1)
+  if (path.size() != 1 || BatchMove::get(op))
     return false;
   for (Value result : op->getResults()) {
     std::optional<LogicalType> type = LogicalType::get(result);

@@ -55,3 +55,20 @@ func.func @cut(%x: !ragged.tensor<[N], i64>, %p: !ragged.partition<[M]>) -> !rag
   } -> !ragged.tensor<[M], i64>
   return %z : !ragged.tensor<[M], i64>
 }
+
+// -----
+
+// A batch in another order is still over the same path: its samples read those of any window.
+// CHECK-LABEL: ragged.schedule @places
+// CHECK: ragged.launch @places_scan0 {{.*}}, per_sample, tile_rows
+// CHECK: ragged.launch @places_select_batch1_which
+// CHECK-NOT: per_sample
+func.func @places(%x: !ragged.tensor<[N], i64>, %i: !ragged.tensor<[], i64>) -> !ragged.tensor<[M], i64> {
+  %y = ragged.scan ins(%x : !ragged.tensor<[N], i64>) dim 0 init [0 : i64] {
+  ^bb0(%a: i64, %sum: i64):
+    %0 = arith.addi %sum, %a : i64
+    ragged.yield %0, %0 : i64, i64
+  } -> !ragged.tensor<[N], i64>
+  %z = ragged.select_batch %i of %y renames [N] to [M] : !ragged.tensor<[], i64>, !ragged.tensor<[N], i64> -> !ragged.tensor<[M], i64>
+  return %z : !ragged.tensor<[M], i64>
+}

@@ -160,8 +160,11 @@ const Recompute::Entry *Recompute::lookup(Value value) const {
   return it == plans.end() ? nullptr : &it->second;
 }
 
+/// Not `getPermutationMap`, which reads behind an empty list.
 static AffineMap getStorageOrder(const LogicalType &type) {
-  return AffineMap::getPermutationMap(type.order, type.getContext());
+  SmallVector<unsigned> order(type.order.begin(), type.order.end());
+  return AffineMap::getMultiDimMapWithTargets(order.size(), order,
+                                              type.getContext());
 }
 
 static LogicalType withOrder(LogicalType type, AffineMap order) {

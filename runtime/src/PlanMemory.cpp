@@ -218,9 +218,24 @@ public:
 };
 } // namespace
 
-/// What temporaries of launches in windows may take, per thread: about what the
-/// caches of a core hold.
-constexpr int64_t windowBytesPerWorker = int64_t(2) << 20;
+/// What temporaries of launches in windows may take. Per thread about what the
+/// caches of a core hold, of which weights that are packed in the call take
+/// their part, but no more than half.
+static int64_t getWindowBytes(const nested_plan_t &plan) {
+  constexpr int64_t bytesPerWorker = int64_t(2) << 20;
+  const Entry &entry = *plan.entry;
+  int64_t bytes = bytesPerWorker * plan.workers();
+  int64_t least = bytes / 2;
+  for (size_t b = 0; b < entry.buffers.size() && bytes > least; ++b) {
+    const Buffer &buffer = entry.buffers[b];
+    if (buffer.kind == Buffer::Kind::Temp &&
+        buffer.rows.kind == Rows::Kind::Const &&
+        !(plan.isPrepared && entry.prepared->isMade[b]))
+      bytes -= std::min(bytes, mulSizes(buffer.rows.number, buffer.rowBytes,
+                                        "the size of a buffer"));
+  }
+  return std::max(bytes, least);
+}
 
 void nested::rt::planWorkspace(nested_plan_t &plan) {
   const Entry &entry = *plan.entry;
@@ -286,8 +301,7 @@ void nested::rt::planWorkspace(nested_plan_t &plan) {
       arg.stageOffset = places.take(arg.rows, entry.args[i].rowBytes);
   }
   layout.stagingBytes = places.bytes - layout.staging;
-  plan.windows =
-      planWindows(plan.structure, windowBytesPerWorker * plan.workers());
+  plan.windows = planWindows(plan.structure, getWindowBytes(plan));
   measureTemps(plan);
   layout.arenaBytes = placeTemps(plan);
   layout.arena = places.take(layout.arenaBytes, 1);

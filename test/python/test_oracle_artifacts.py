@@ -105,6 +105,10 @@ def demo_arguments(program, module, lengths):
     return [shapes.get(a.info["name"], [np.zeros(n, int) for n in lengths]) for a in program.args]
 
 
+def packed_bytes(module):
+    return 4 * sum(int(np.prod(s)) for s in module.SHAPES.values() if len(s) == 2)
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("way", WAYS)
 def test_peak_is_the_results_and_4_mb_a_thread(demo, way, threads):
@@ -115,25 +119,30 @@ def test_peak_is_the_results_and_4_mb_a_thread(demo, way, threads):
     pairs, rows = sum(n * n for n in lengths), sum(lengths)
     assert info.threads == threads and info.exact
     assert info.result_bytes == 4 * (128 * pairs + 384 * rows)
-    assert info.peak_bytes - info.result_bytes <= threads * 4_000_000
+    # Beside them copies of weights, on targets that pack them: `prepare` makes them once.
+    packed = packed_bytes(module)
+    assert info.peak_bytes - info.result_bytes <= threads * 4_000_000 + packed
     assert info.staging_bytes == 0
-    # Hoisting adds one, which takes the normalisation's offset through gate and up.
-    assert len([s for s in steps if s.op == b"launch"]) <= (3 if way == "in order" else 4)
+    # Hoisting adds one, which takes the normalisation's offset through gate and up. Some targets
+    # pack weights first.
+    kernels = [s for s in steps if s.op == b"launch" and not s.kernel.endswith(b"_shared")]
+    assert len(kernels) <= (3 if way == "in order" else 4)
     # Eight times the samples, which take turns: as much as before, but for tables.
     more, _ = program.plan_info([8 * a if isinstance(a, list) else a for a in args], threads)
-    assert more.temp_bytes <= max(info.temp_bytes, threads * 2_100_000)
-    assert more.peak_bytes - more.result_bytes <= threads * 4_000_000
+    assert more.temp_bytes <= max(info.temp_bytes, threads * 2_100_000 + packed)
+    assert more.peak_bytes - more.result_bytes <= threads * 4_000_000 + packed
 
 
 def test_temporaries_are_of_singles(demo):
     """Hoisted: gate and up as rows and as columns of pairs, the pairs' own terms, plain and
-    centred, their mean; the normalisation's offset through gate and up."""
+    centred, their mean; the normalisation's offset through gate and up. And packed weights."""
     module = demo[1]
+    packed = packed_bytes(module)
     hidden, pair, rows = module.HIDDEN, module.PAIR, 100
     for way, count in (("in order", 3 * pair), ("hoisted", 4 * hidden + 5 * pair)):
         program = demo[0][way]
         info, _ = program.plan_info(demo_arguments(program, module, [rows]), 1)
-        assert info.temp_bytes <= 4 * rows * count + 4 * 2 * hidden + 4096, way
+        assert info.temp_bytes <= 4 * rows * count + 4 * 2 * hidden + packed + 4096, way
 
 
 @pytest.mark.parametrize("way", WAYS)

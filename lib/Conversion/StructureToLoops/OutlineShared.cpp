@@ -101,12 +101,11 @@ static LogicalResult collect(Value value, Block *body,
 
 /// Where the launch that makes shared operands goes: before the launches that
 /// are per sample and end with `launch`, which stay neighbours.
-static Operation *getPlaceBefore(ragged::LaunchOp launch) {
+static Operation *getPlaceBefore(ragged::LaunchOp launch, ValueRange read) {
   Operation *place = launch;
   if (!launch.getPerSample())
     return place;
-  llvm::SmallDenseSet<Value> used(launch.getMemrefs().begin(),
-                                  launch.getMemrefs().end());
+  llvm::SmallDenseSet<Value> used(read.begin(), read.end());
   for (Operation *op = launch->getPrevNode(); op; op = op->getPrevNode()) {
     if (auto other = dyn_cast<ragged::LaunchOp>(op);
         other && other.getPerSample()) {
@@ -170,7 +169,7 @@ void OutlineShared::outline(func::FuncOp kernel, ragged::LaunchOp launch) {
   }
   SmallVector<Value> made;
   int64_t units = 0, bytes = 0;
-  b.setInsertionPoint(getPlaceBefore(launch));
+  b.setInsertionPoint(getPlaceBefore(launch, buffers));
   for (Root &root : roots) {
     units = std::max(units, root.getType().getDimSize(0));
     bytes += 2 * root.getType().getNumElements() *

@@ -17,7 +17,8 @@
 //    kernel: ragged over `path`, or dense. Other names of a value (`nest`,
 //    `pack`, `values`) may cut the same memory into other samples.
 // 3. Temporaries of the op's own have rows of `path`.
-// 4. The op does not move samples, which may stay in the batch that they are in.
+// 4. The op does not move samples, which may stay in the batch that they are
+// in.
 //
 // A dense result of a kernel is complete before: its launch is not per sample.
 //

@@ -90,7 +90,8 @@ private:
   /// rows that the plan reads it at; nullopt if it can't be.
   std::optional<Ordered> getRowOperand(const GenericPlan &plan,
                                        unsigned i) const;
-  bool isStoredAnyway(Value value) const;
+  /// Whether something reads the generic's result that can't make it.
+  bool isReadElsewhere(Value value) const;
   /// Whether the plan's operand `i` must be stored if the plan is computed
   /// again, at a cost.
   bool isStoredForIt(const GenericPlan &plan, unsigned i) const;
@@ -127,6 +128,8 @@ private:
   DenseMap<Operation *, size_t> stepOf;
   /// What kernels compute for folds, and for what is stored anyway.
   llvm::DenseSet<Operation *> needed;
+  /// Results of generics that are stored, whatever is computed again.
+  llvm::DenseSet<Value> storedAnyway;
   DenseMap<Value, int64_t> sizes;
 };
 } // namespace
@@ -146,9 +149,12 @@ Recompute::Recompute(func::FuncOp func, std::vector<StepPlan> &steps,
         stepOf[op] = number;
   }
   for (auto &[op, entry] : plans)
-    for (Value result : op->getResults())
-      if (entry.plan.isFold() || isStoredAnyway(result))
+    for (Value result : op->getResults()) {
+      if (isReadElsewhere(result))
+        storedAnyway.insert(result);
+      if (entry.plan.isFold() || storedAnyway.contains(result))
         addClosure(result, needed);
+    }
 }
 
 //===----------------------------------------------------------------------===//
@@ -247,7 +253,7 @@ Recompute::getRowOperand(const GenericPlan &plan, unsigned i) const {
   return ordered;
 }
 
-bool Recompute::isStoredAnyway(Value value) const {
+bool Recompute::isReadElsewhere(Value value) const {
   return llvm::any_of(value.getUses(), [&](OpOperand &use) {
     auto it = plans.find(use.getOwner());
     return it == plans.end() ||
@@ -259,7 +265,7 @@ bool Recompute::isStoredForIt(const GenericPlan &plan, unsigned i) const {
   Value value = plan.getOp()->getOperand(i);
   const Entry *entry = lookup(value);
   // Folds have fewer rows.
-  return entry && !isStoredAnyway(value) && !entry->plan.isFold() &&
+  return entry && !storedAnyway.contains(value) && !entry->plan.isFold() &&
          entry->plan.space.size() >= plan.space.size();
 }
 
@@ -331,7 +337,7 @@ void Recompute::cut(size_t step, int64_t price,
                         unsigned i) -> std::optional<std::pair<Ordered, bool>> {
     Value operand = plan.getOp()->getOperand(i);
     if (std::optional<Ordered> made = getRowOperand(plan, i);
-        made && !isStoredAnyway(operand))
+        made && !storedAnyway.contains(operand))
       return std::make_pair(*made, true);
     if (isStoredForIt(plan, i))
       return std::make_pair(Ordered(operand, AffineMap()), false);
@@ -343,7 +349,7 @@ void Recompute::cut(size_t step, int64_t price,
     for (unsigned i = 0; i < plan.getOp()->getNumOperands(); ++i) {
       std::optional<Ordered> value = getRowOperand(plan, i);
       if (value && lookup(value->first)->step < step &&
-          !isStoredAnyway(value->first) && wanted.insert(*value))
+          !storedAnyway.contains(value->first) && wanted.insert(*value))
         graph.addEdge(getNodes(*value, true).there, MinCut::sink,
                       MinCut::unlimited);
     }

@@ -22,6 +22,11 @@ def give_up(x: Any) -> None:
             _gone[key] = weakref.ref(part, lambda _, key=key: _gone.pop(key, None))
 
 
+def any_gone() -> bool:
+    """Whether anything that was given up is still there, so that arguments must be checked."""
+    return bool(_gone)
+
+
 def check(x: Any, name: str) -> None:
     """ArgumentError for what was given up by an earlier call."""
     if not _gone:

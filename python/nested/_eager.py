@@ -19,13 +19,15 @@ import numpy as np
 
 from . import _tree
 from ._dtypes import bfloat16
-from ._errors import NestedError, RequirementError, public, user_location
+from ._errors import Location, NestedError, RequirementError, public, user_location
+from ._repeat import Repeats
 from ._tensor import NestedTensor
 
 # Programs that are kept; the one that was used longest ago goes first.
 _KEPT = 512
 
 _programs: OrderedDict[Any, Any] = OrderedDict()
+_repeats = Repeats()
 _lock = threading.RLock()
 _compilations = 0
 _forbidden = threading.local()
@@ -51,26 +53,39 @@ def call(function: Callable, args: Iterable[Any], kwargs: dict | None = None) ->
             f"np/nested.{name} of a NestedTensor would run eagerly, which {_forbidden.reason} forbids; "
             "call it in a function compiled by nested.jit"
         )
-    signature = _signature(function, tuple(args), kwargs or {})
+    args, kwargs = tuple(args), kwargs or {}
+    repeat, leaves, known = _repeats.find((*args, *kwargs.values()), (function, len(args), *kwargs))
+    if known is not None:
+        return _run(lambda: known(leaves), known.owner.line, name)
+    signature = _signature(function, args, kwargs)
     key = function, signature.key()
     with _lock:
-        compiled, first = _programs.get(key, (None, None))
+        compiled = _programs.get(key)
         if compiled is not None:
             _programs.move_to_end(key)
     if compiled is None:
-        first = user_location()
+        line = user_location()
         with _jit._tracing:
-            traced = _jit.trace(lambda a, k: function(*a, **k), signature, name)
+            traced = _jit.trace(lambda a, k: function(*a, **k), signature, name, where=line)
         compiled = _jit.Lowered(traced, "cpu", ()).compile()
+        compiled.line = line
         with _lock:
             _compilations += 1
-            _programs[key] = compiled, first
+            _programs[key] = compiled
             while len(_programs) > _KEPT:
                 _programs.popitem(last=False)
+    results = _run(lambda: compiled(signature.leaves), compiled.line, name)
+    every = range(len(signature.leaves))
+    _repeats.note(repeat, lambda: compiled.repeat(signature.leaves, every))
+    return results
+
+
+def _run(call: Callable, first: Location, name: str) -> Any:
+    """Calls a program that was traced for the line `first`, which its errors name."""
     try:
-        return compiled(signature.leaves)
+        return call()
     except NestedError as error:
-        # The program names the line that it was traced for; another line may run it.
+        # Another line may run it.
         here = user_location()
         text = str(error)
         if first.text:
@@ -208,6 +223,7 @@ def clear() -> None:
     """Forgets the programs of eager operations."""
     with _lock:
         _programs.clear()
+    _repeats.clear()
 
 
 atexit.register(clear)  # before the runtime's own clean-up

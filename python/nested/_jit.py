@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import os
 import tempfile
 import threading
@@ -30,6 +31,7 @@ from ._errors import (
 from ._ir import Trace, merge, shape_text
 from ._prepare import Prepared, snapshot
 from ._program import Block, Cost, Plan, Program
+from ._repeat import Repeat, Repeats
 from ._require import Guard, parse_all
 from ._structure import check_name, from_any
 from ._tensor import NestedTensor
@@ -155,11 +157,11 @@ class Traced(NamedTuple):
 
 def trace(
     function: Callable, signature: Signature, name: str, alias: str = "loc",
-    budget: MemoryBudget | None = None,
+    budget: MemoryBudget | None = None, where: Location | None = None,
 ) -> Traced:  # fmt: skip
-    """Runs the function on Tracers and records what it does. alias: as of Trace.text. Raises
-    TraceError."""
-    where: Location = function_location(function)
+    """Runs the function on Tracers and records what it does. alias: as of Trace.text. where: the line
+    that stands for it in messages; by default its own. Raises TraceError."""
+    where = where or function_location(function)
     recorded = Trace(name, where)
     for s in signature.specs:
         for d in s.dims if s is not None else ():
@@ -278,6 +280,7 @@ class Compiled:
         donate: frozenset[str] = frozenset(),
     ):  # fmt: skip
         self.traced, self.artifact, self.remarks = traced, data, list(remarks)
+        self.line: Location | None = None  # Of an eager operation, that it was traced for.
         self.program = Program.open(data, f"<{traced.name}>", traced.named, guards)
         self.program.donated = _donation.match(
             self.program.args, self.program.results, donate, traced.name
@@ -290,11 +293,33 @@ class Compiled:
         chosen = [results[x] if is_result else x for is_result, x in traced.outputs]
         return _tree.unflatten(traced.structure, chosen)
 
+    def repeat(
+        self, leaves: Sequence[Any], places: Sequence[int | None], block: Block | None = None
+    ) -> Repeat | None:
+        """For calls like this one. places: for each leaf its number among those that later calls
+        give, None if it stays."""
+        traced = self.traced
+        numbers = [k for k, i in enumerate(traced.used) if places[i] is not None]
+        found = self.program.repeat(
+            [leaves[i] for i in traced.used] + traced.frozen, block, numbers
+        )
+        if found is None:
+            return None
+        changing = [places[traced.used[k]] for k in numbers]
+        return Repeat(self, found[0], changing, found[1], traced.outputs, traced.structure)
+
     def prepare(self, leaves: Mapping[int, np.ndarray]) -> Block | None:
         """Does what depends on shared arguments alone. leaves: of a call, by number."""
         used, frozen = self.traced.used, self.traced.frozen
         given = {k: leaves[i] for k, i in enumerate(used) if i in leaves}
         return self.program.prepare(given | {len(used) + k: a for k, a in enumerate(frozen)})
+
+
+def _arity(signature: inspect.Signature) -> int | None:
+    """How many arguments a call has that gives all of them by position; None if that can't be."""
+    parameters = signature.parameters.values()
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return len(parameters) if all(p.kind in positional for p in parameters) else None
 
 
 class JitFunction:
@@ -318,6 +343,8 @@ class JitFunction:
         self._compiled: dict[Any, Compiled] = {}
         self._last: Compiled | None = None
         self._count = 0
+        self._repeats = Repeats()
+        self._arity = _arity(self._signature)
 
     def _donated(self, donate: Any) -> frozenset[str]:
         """Names of parameters, from names and positions."""
@@ -374,22 +401,42 @@ class JitFunction:
         return Lowered(traced, self._target, self._guards, self._reassociate, self._donate)
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
-        return self._run(self._bind(args, kwargs))
+        key = None
+        if len(args) == self._arity:
+            key, leaves, known = self._repeats.find(args)
+            if known is not None:
+                self._last = known.owner
+                return known(leaves)
+        signature = self._bind(args, kwargs)
+        compiled = self._find(signature)
+        if compiled is None:
+            return self._plainly(signature)
+        results = compiled(signature.leaves)
+        if key is not None:
+            every = range(len(signature.leaves))
+            self._repeats.note(key, lambda: compiled.repeat(signature.leaves, every))
+        return results
 
-    def _run(self, signature: Signature, prepare: Any = None) -> Any:
-        """Computes a call. prepare: gives the block of a Compiled."""
+    def _plainly(self, signature: Signature) -> Any:
+        """Calls the Python function itself."""
+        leaves = signature.leaves
+        if not any(isinstance(x, (Tracer, Dim)) for x in leaves):
+            leaves = [
+                from_any(x) if s is not None and not isinstance(x, (np.ndarray, np.generic)) else x
+                for x, s in zip(leaves, signature.specs)
+            ]
+        arguments = _tree.unflatten(signature.structure, leaves)
+        return self._function(*arguments[0], **arguments[1])
+
+    def _find(self, signature: Signature) -> Compiled | None:
+        """The program for these arguments, compiled if need be; None where the Python function itself
+        computes them."""
         if any(isinstance(x, (Tracer, Dim)) for x in signature.leaves):
-            arguments = _tree.unflatten(signature.structure, signature.leaves)
-            return self._function(*arguments[0], **arguments[1])
+            return None
         if any(isinstance(x, Spec) for x in signature.leaves):
             raise TypeError("a spec is no argument; use lower or nested.export")
         if self._plain and not any(s is not None and s.batched for s in signature.specs):
-            plain = [
-                from_any(x) if s is not None and not isinstance(x, (np.ndarray, np.generic)) else x
-                for x, s in zip(signature.leaves, signature.specs)
-            ]
-            arguments = _tree.unflatten(signature.structure, plain)
-            return self._function(*arguments[0], **arguments[1])
+            return None
         key = signature.key()
         compiled = self._compiled.get(key)
         if compiled is None:
@@ -402,7 +449,7 @@ class JitFunction:
                     self._compiled[key] = compiled
                     self._count += 1
         self._last = compiled
-        return compiled(signature.leaves, prepare(compiled) if prepare else None)
+        return compiled
 
     def _get_program(self) -> Program:
         if self._last is None:
@@ -477,26 +524,48 @@ class PreparedJit(Prepared):
             parameters=[p for n, p in parameters.items() if n not in shared]
         )
         self._blocks: dict[Compiled, Block | None] = {}
+        self._arity, self._repeats = _arity(self._signature), Repeats()
         self._lock = threading.Lock()
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
+        key = None
+        if len(args) == self._arity:
+            key, leaves, known = self._repeats.find(args)
+            if known is not None:
+                self._last = known.owner.program
+                return known(leaves)
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         signature = self._function._signature_of({**bound.arguments, **self._shared})
+        compiled = self._function._find(signature)
+        if compiled is None:
+            return self._function._plainly(signature)
+        block = self._get_block(compiled, signature)
+        results = compiled(signature.leaves, block)
 
-        def block(compiled: Compiled) -> Block | None:
-            with self._lock:
-                if compiled not in self._blocks:
-                    leaves = {
-                        i: x
-                        for i, (name, x) in enumerate(zip(signature.names, signature.leaves))
-                        if name.partition(".")[0] in self._shared
-                    }
-                    self._blocks[compiled] = compiled.prepare(leaves)
-                self._last = compiled.program
-                return self._blocks[compiled]
+        def repeat() -> Repeat | None:
+            count = itertools.count()
+            places = [None if self._stays(n) else next(count) for n in signature.names]
+            return compiled.repeat(signature.leaves, places, block)
 
-        return self._function._run(signature, block)
+        self._repeats.note(key, repeat)
+        return results
+
+    def _stays(self, name: str) -> bool:
+        """Whether the leaf is part of a shared argument."""
+        return name.partition(".")[0] in self._shared
+
+    def _get_block(self, compiled: Compiled, signature: Signature) -> Block | None:
+        with self._lock:
+            if compiled not in self._blocks:
+                leaves = {
+                    i: x
+                    for i, (name, x) in enumerate(zip(signature.names, signature.leaves))
+                    if self._stays(name)
+                }
+                self._blocks[compiled] = compiled.prepare(leaves)
+            self._last = compiled.program
+            return self._blocks[compiled]
 
 
 @public

@@ -159,6 +159,12 @@ def _buffer(array: np.ndarray) -> np.ndarray:
     return array.view(np.uint16) if array.dtype == bfloat16 else array
 
 
+def _buffer_differs(x: Any) -> bool:
+    """Whether the runtime gets another array than that of the argument."""
+    array = x.storage if isinstance(x, NestedTensor) else np.asarray(x)
+    return _buffer(array) is not array
+
+
 class Block:
     """What a program did once with shared arguments, and the records that stand for them."""
 
@@ -356,6 +362,31 @@ class Program:
             batch = NestedTensor(array[:rows] if rows < len(array) else array, structure)
             results.append(batch.sample(0) if single else batch)
         return [r[()] if isinstance(r, np.ndarray) and r.ndim == 0 else r for r in results]
+
+    def repeat(
+        self, leaves: Sequence[Any], block: Block | None, numbers: Sequence[int]
+    ) -> tuple[Any, list[tuple[Any, np.dtype, Structure | None]]] | None:
+        """A call that takes other arrays of the same kinds in place of the arguments `numbers`, and
+        shape, dtype and structure of each of its results; None where that is not enough to know."""
+        if self.guards or self.donated or bfloat16 in [s.dtype for s in self.results]:
+            return None
+        records, key, single, _ = self.bind(leaves, block)
+        if (
+            key is None
+            or single
+            or any(not self.args[i].default_order or _buffer_differs(leaves[i]) for i in numbers)
+        ):
+            return None
+        plan, shapes = self._planned(records, key)
+        outputs: list[tuple[Any, np.dtype, Structure | None]] = []
+        for signature, (rows, _, structure) in zip(self.results, shapes):
+            if not signature.ragged:
+                outputs.append((tuple(signature.shape), signature.dtype, None))
+            elif structure is None or not signature.default_order:
+                return None
+            else:
+                outputs.append(((rows, *signature.row_shape), signature.dtype, structure))
+        return _runtime.Repeat(plan, records, list(numbers)), outputs
 
     # -- what is done once --
 

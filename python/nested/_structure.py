@@ -73,7 +73,7 @@ class Structure:
     the q ragged axes. ``labels`` are names to show for axes without a name of the user.
     """
 
-    __slots__ = ("dims", "lengths", "rows", "ragged", "labels", "_offsets")
+    __slots__ = ("dims", "lengths", "rows", "ragged", "labels", "_offsets", "_content")
 
     def __init__(self, dims: Sequence[int | str], lengths: np.ndarray, labels: Any = None):
         self.dims = tuple(dims)
@@ -87,6 +87,7 @@ class Structure:
         for column in lengths.T:
             self.rows = self.rows * column
         self._offsets: np.ndarray | None = None
+        self._content: tuple | None = None
 
     def _check(self) -> None:
         lengths = self.lengths
@@ -186,14 +187,18 @@ class Structure:
         return Structure(self.dims, np.ascontiguousarray(self.lengths[samples]), self.labels)
 
     def _key(self) -> tuple:
-        classes: dict[Any, int] = {}
-        dims = tuple(
-            (classes.setdefault(d, len(classes)),) if k in self.ragged else d
-            for k, d in enumerate(self.dims)
-        )
-        return dims, self.lengths.shape, self.lengths.tobytes()
+        if self._content is None:
+            classes: dict[Any, int] = {}
+            dims = tuple(
+                (classes.setdefault(d, len(classes)),) if k in self.ragged else d
+                for k, d in enumerate(self.dims)
+            )
+            self._content = dims, self.lengths.shape, self.lengths.tobytes()
+        return self._content
 
     def __eq__(self, other: Any) -> bool:
+        if self is other:
+            return True
         return isinstance(other, Structure) and self._key() == other._key()
 
     def __hash__(self) -> int:

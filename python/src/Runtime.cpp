@@ -152,6 +152,14 @@ std::vector<nested_argument> records(const Arguments &arguments) {
   return result;
 }
 
+nested_result resultFor(const Output &output) {
+  nested_result result = NESTED_INIT(nested_result);
+  result.data = output.data();
+  result.row_capacity =
+      output.ndim() ? static_cast<int64_t>(output.shape(0)) : 1;
+  return result;
+}
+
 /// A NumPy array that owns a copy of `count` numbers.
 nb::object copied(const int64_t *numbers, int64_t count) {
   auto *memory = new int64_t[static_cast<size_t>(count) + 1];
@@ -233,9 +241,7 @@ public:
     std::vector<std::vector<std::vector<int64_t>>> lengths(outputs.size());
     std::vector<std::vector<int64_t *>> pointers(outputs.size());
     for (size_t i = 0; i < outputs.size(); ++i) {
-      results[i].data = outputs[i].data();
-      results[i].row_capacity =
-          outputs[i].ndim() ? static_cast<int64_t>(outputs[i].shape(0)) : 1;
+      results[i] = resultFor(outputs[i]);
       lengths[i].resize(static_cast<size_t>(raggedDims[i]));
       for (auto &column : lengths[i]) {
         column.resize(static_cast<size_t>(instances[i]) + 1);
@@ -261,7 +267,44 @@ public:
   }
 
 private:
+  friend class Repeat;
   std::shared_ptr<nested_plan_t> handle;
+};
+
+/// A planned call that later ones repeat with other memory.
+class Repeat {
+public:
+  /// `numbers`: the arguments whose memory changes.
+  Repeat(const Plan &plan, Arguments arguments, std::vector<size_t> numbers)
+      : plan(plan.handle), arguments(std::move(arguments)),
+        numbers(std::move(numbers)) {
+    for (size_t number : this->numbers)
+      if (number >= this->arguments.size())
+        throw nb::value_error("no argument of this number");
+  }
+
+  /// `data`: contiguous arrays of the same shapes and dtypes as before. Results
+  /// have the sizes that the plan says exactly.
+  void run(const std::vector<Input> &data,
+           const std::vector<Output> &outputs) const {
+    if (data.size() != numbers.size())
+      throw nb::value_error("another number of arrays than of arguments");
+    std::vector<nested_argument> args = records(arguments);
+    for (size_t k = 0; k < data.size(); ++k)
+      args[numbers[k]].data = const_cast<void *>(data[k].data());
+    std::vector<nested_result> results;
+    for (const Output &output : outputs)
+      results.push_back(resultFor(output));
+    nb::gil_scoped_release release;
+    check(nested_run(plan.get(), args.data(), static_cast<int64_t>(args.size()),
+                     results.data(), static_cast<int64_t>(results.size()),
+                     nullptr));
+  }
+
+private:
+  std::shared_ptr<nested_plan_t> plan;
+  Arguments arguments;
+  std::vector<size_t> numbers;
 };
 
 using Table =
@@ -438,6 +481,10 @@ NB_MODULE(_runtime, m) {
       .def("steps", &Plan::steps)
       .def("run", &Plan::run, "args"_a, "outputs"_a, "ragged_dims"_a,
            "instances"_a);
+  nb::class_<Repeat>(m, "Repeat")
+      .def(nb::init<const Plan &, Arguments, std::vector<size_t>>(), "plan"_a,
+           "args"_a, "numbers"_a)
+      .def("run", &Repeat::run, "data"_a, "outputs"_a);
   nb::class_<Entry>(m, "Entry")
       .def_prop_ro("name", &Entry::name)
       .def_prop_ro("prepared_bytes", &Entry::preparedBytes)

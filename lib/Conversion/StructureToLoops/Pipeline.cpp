@@ -29,6 +29,7 @@ void nested::buildStructureToLoops(OpPassManager &pm,
     body.blockRows = options.blockRows;
     body.blockColumns = options.blockColumns;
     body.packBytes = options.packBytes;
+    function.addPass(createTileSplitColumns());
     function.addPass(createTileBody(body));
   }
   pm.addPass(createOutlineShared());

@@ -200,6 +200,8 @@ LogicalResult TileGraph::classifyGeneric(linalg::GenericOp op) {
            kind == NodeKind::Row || kind == NodeKind::Contraction;
   };
   bool usesTile = llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
+    if (op.isDpsInit(&operand) && !op.payloadUsesValueFromOperand(&operand))
+      return false;
     return isTile(operand.get()) ||
            (isTileOperand(operand) && definingNode(operand.get()));
   });

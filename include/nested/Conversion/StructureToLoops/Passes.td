@@ -56,6 +56,29 @@ def TileBody : Pass<"tile-body", "::mlir::func::FuncOp"> {
   ];
 }
 
+def TileSplitColumns : Pass<"tile-split-columns", "::mlir::func::FuncOp"> {
+  let summary = "Compute contractions that are used in parts part by part";
+  let description = [{
+    A contraction of a tile program of which only ranges of columns are used becomes one contraction for
+    each range, with those columns of the shared operand: queries, keys and values of one
+    projection, or gate and up. Their results then need no tile-sized tensor: they are stored from registers, or joined by
+    what uses them. Every sum keeps its terms and their order.
+
+    Only where the contraction starts from something that is made for each element alone (a bias, a
+    constant), nothing else uses it, and no column is used twice; up to 8 parts of at least 16 columns.
+
+    ```mlir
+    %p = linalg.matmul ins(%x, %w : tensor<48x64xf32>, tensor<64x96xf32>) outs(%b : tensor<48x96xf32>) -> tensor<48x96xf32>
+    %q = tensor.extract_slice %p[0, 32] [48, 64] [1, 1] : tensor<48x96xf32> to tensor<48x64xf32>
+    // becomes a product with
+    %v = tensor.extract_slice %w[0, 32] [64, 64] [1, 1] : tensor<64x96xf32> to tensor<64x64xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
 def OutlineShared : Pass<"outline-shared", "::mlir::ModuleOp"> {
   let summary = "Compute once per call what all grains share";
   let description = [{

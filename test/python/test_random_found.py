@@ -83,20 +83,123 @@ def test_indices_that_are_sliced_away_are_checked():
             run([np.zeros(5), [index]])
 
 
-def test_batch_of_groups_is_refused_clearly():
-    text = """func.func @f(%x: <T; f32; path = [B, S]>) -> <> {
+NESTED = [[[1, -2, 3], [], [0.5]], [], [[4]], [[], []]]
+GROUPS = [[np.array(own, "f4") for own in sample] for sample in NESTED]
+
+
+def over_members(combiner, init, dtype="f32", inputs="%x", types="<T; f32; path = [B, S]>",
+                 maps="(a) -> (a)", element="", args=""):  # fmt: skip
+    """A reduction over the last component of [B, S] that starts from `init`."""
+    scalars = ", ".join(f"%i{k}: f32" for k in range(len(inputs.split(", "))))
+    maps = ", ".join(f"affine_map<{m}>" for m in (*maps.split("; "), "(a) -> ()"))
+    return f"""func.func @f(%x: <T; f32; path = [B, S]>{args}) -> <; {dtype}> {{
+  {init}
+  %y = ragged.generic dims [T] iterators ["reduction"] path [B, S] maps [{maps}] batch_reduced
+      ins({inputs} : {types}) outs(%z : <; {dtype}>) {{
+  ^bb0({scalars}, %s: {dtype}):
+    {element}
+    %q = {combiner} : {dtype}
+    ragged.yield %q : {dtype} }} -> <; {dtype}>
+  return %y : <; {dtype}> }}"""
+
+
+def test_sum_over_the_members_of_a_sample():
+    (sums,) = checked(over_members("arith.addf %s, %i0", "%z = ragged.fill 0.5 : f32 -> <>"),
+                      [GROUPS])  # fmt: skip
+    np.testing.assert_allclose(sums, [3, 0.5, 4.5, 0.5])
+
+
+def test_product_over_members_with_a_number_of_the_sample_and_one_of_the_member():
+    """Inputs over each prefix of the path; it starts from a number of each sample."""
+    start, scale = np.array([1, 2, 3, 4], "f4"), [[1, 2, 4], [], [8], [1, 1]]
+    (out,) = checked(
+        over_members(
+            "arith.mulf %p, %s", "", inputs="%x, %z, %m",
+            types="<T; f32; path = [B, S]>, <>, <; f32; path = [B, S]>",
+            maps="(a) -> (a); (a) -> (); (a) -> ()", args=", %z: <>, %m: <; f32; path = [B, S]>",
+            element="%o = arith.addf %i0, %i1 : f32\n    %p = arith.mulf %o, %i2 : f32"),
+        [GROUPS, start, scale])  # fmt: skip
+    want = start.astype("f8")
+    for i, sample in enumerate(NESTED):
+        for member, factor in zip(sample, scale[i]):
+            want[i] *= np.prod([(v + start[i]) * factor for v in member])
+    np.testing.assert_allclose(out, want, rtol=1e-6)
+
+
+def test_largest_over_members_keeps_dims_that_all_share():
+    """A dim of the sample and a static one, in another order; integers, from their init."""
+    rng = np.random.default_rng(3)
+    sizes = [(2, 3), (0, 2), (4, 0)]  # rows of the sample, members
+    x = [[rng.integers(-9, 9, (n, 2)) for _ in range(s)] for n, s in sizes]
+    init = [rng.integers(-9, 9, (2, n)) for n, _ in sizes]
+    (most,) = checked("""func.func @f(%r: <N>, %x: <N, 2; i64; path = [B, S]>, %z: <2, N; i64>) -> <2, N; i64> {
+  %y = ragged.generic dims [N, 2] iterators ["parallel", "parallel"] path [B, S]
+      maps [affine_map<(n, c) -> (n, c)>, affine_map<(n, c) -> (c, n)>] batch_reduced
+      ins(%x : <N, 2; i64; path = [B, S]>) outs(%z : <2, N; i64>) {
+  ^bb0(%a: i64, %s: i64):
+    %q = arith.maxsi %s, %a : i64
+    ragged.yield %q : i64 } -> <2, N; i64>
+  return %y : <2, N; i64> }""", [[np.zeros(n) for n, _ in sizes], x, init])  # fmt: skip
+    for i, got in enumerate(most):
+        np.testing.assert_array_equal(got, np.max([init[i], *[m.T for m in x[i]]], axis=0))
+
+
+def test_several_outputs_over_members():
+    text = """func.func @f(%x: <T; f32; path = [B, S]>) -> (<>, <; i64>) {
   %z = ragged.fill 0.0 : f32 -> <>
-  %y = ragged.generic dims [T] iterators ["reduction"] path [B, S]
-      maps [affine_map<(a) -> (a)>, affine_map<(a) -> ()>] batch_reduced
-      ins(%x : <T; f32; path = [B, S]>) outs(%z : <>) {
-  ^bb0(%a: f32, %s: f32):
-    %q = arith.addf %s, %a : f32
-    ragged.yield %q : f32 } -> <>
-  return %y : <> }"""
-    with pytest.raises(
-        AssertionError, match=r"does not support reducing the last component of the path \[B, S\]"
+  %n = ragged.fill 0 : i64 -> <; i64>
+  %y, %c = ragged.generic dims [T] iterators ["reduction"] path [B, S]
+      maps [affine_map<(a) -> (a)>, affine_map<(a) -> ()>, affine_map<(a) -> ()>] batch_reduced
+      ins(%x : <T; f32; path = [B, S]>) outs(%z, %n : <>, <; i64>) {
+  ^bb0(%a: f32, %s: f32, %k: i64):
+    %zero = arith.constant 0.0 : f32
+    %positive = arith.cmpf ogt, %a, %zero : f32
+    %one = arith.extui %positive : i1 to i64
+    %part = arith.select %positive, %a, %zero : f32
+    %q = arith.addf %s, %part : f32
+    %r = arith.addi %one, %k : i64
+    ragged.yield %q, %r : f32, i64 } -> <>, <; i64>
+  return %y, %c : <>, <; i64> }"""
+    sums, counts = checked(text, [GROUPS])
+    np.testing.assert_array_equal(sums, [4.5, 0, 4, 0])
+    np.testing.assert_array_equal(counts, [3, 0, 1, 0])
+    single = text.replace(" batch_reduced", "").replace("; path = [B, S]", "")
+    sums, counts = checked(
+        single.replace("[B, S]", "[B]").replace("[T]", "[N]").replace("<T", "<N"), [X]
+    )
+    np.testing.assert_array_equal(sums, [v.sum() for v in X])
+    np.testing.assert_array_equal(counts, [(v > 0).sum() for v in X])
+
+
+def test_reductions_over_members_that_are_none():
+    fill = "%z = ragged.fill 0.0 : f32 -> <>"
+    for combiner, message in (
+        ("arith.subf %s, %i0", "with a neutral element, but got 'arith.subf'"),
+        ("arith.addf %s, %s", "combined with one value by one op with a neutral element"),
     ):
-        Program(ragged_types(text))
+        with pytest.raises(
+            AssertionError, match=r"last component of the path \[B, S\] into output 0"
+        ) as e:
+            Program(ragged_types(over_members(combiner, fill)))
+        assert message in str(e.value)
+
+
+def test_gradient_of_a_sum_over_members():
+    """Every row of a member reads the gradient of its sample."""
+    text = over_members("arith.addf %s, %p", "%z = ragged.fill 0.0 : f32 -> <>",
+                        inputs="%v", element="%p = arith.mulf %i0, %i0 : f32")  # fmt: skip
+    text = text.replace(
+        "-> <; f32> {\n",
+        "-> <T; f32; path = [B, S]> {\n  %v = ragged.variable %x : <T; f32; path = [B, S]>\n",
+    )
+    text = text.replace(
+        "  return %y : <; f32>",
+        """  %l = ragged.reduce sum %y dims [] batch : <> -> tensor<f32>
+  %g = ragged.gradient of(%l : tensor<f32>) wrt(%v : <T; f32; path = [B, S]>) -> <T; f32; path = [B, S]>
+  return %g : <T; f32; path = [B, S]>""",
+    )
+    (gradient,) = Program(ragged_types(text)).run([GROUPS])
+    np.testing.assert_allclose(gradient.values, 2 * np.concatenate(sum(GROUPS, [])))
 
 
 def test_number_of_the_batch_in_each_sample():

@@ -10,6 +10,19 @@
 using namespace mlir;
 using namespace nested::ragged;
 
+GenericBuilder::Spec::Spec(GenericOp op)
+    : dims(op.getDims()), path(op.getPathNames()) {
+  for (unsigned dim = 0; dim < dims.size(); ++dim)
+    reduction.push_back(op.isReduction(dim));
+}
+
+void GenericBuilder::Spec::addInput(GenericOp op, unsigned i) {
+  inputs.push_back(op.getInputs()[i]);
+  maps.push_back(op.getInputMap(i));
+  offsets.push_back(op.getInputOffsets(i));
+  outside.push_back(op.getInputOutside(i));
+}
+
 template <typename Fill>
 Value GenericBuilder::create(const Spec &spec, Fill fillBody) {
   SmallVector<AffineMap> maps(spec.maps);
@@ -124,9 +137,10 @@ Value GenericBuilder::elementwise(LogicalType type, ValueRange inputs,
   return build(spec, body);
 }
 
-Value GenericBuilder::reduce(ValueRange inputs, ValueRange groups,
-                             ArrayRef<int64_t> reduced, bool batch,
-                             TypedAttr init, Body body, Type elementType) {
+GenericBuilder::Spec GenericBuilder::reduction(ValueRange inputs,
+                                               ValueRange groups,
+                                               ArrayRef<int64_t> reduced,
+                                               bool batch) {
   LogicalType type = LogicalType::of(inputs.front());
   Spec spec;
   spec.dims = type.extents;
@@ -138,20 +152,38 @@ Value GenericBuilder::reduce(ValueRange inputs, ValueRange groups,
   spec.outputMap = groupMap(type.getRank(), reduced);
   llvm::append_range(spec.inputs, groups);
   spec.maps.append(groups.size(), spec.outputMap);
-  SmallVector<ExtentAttr> extents;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
     spec.reduction.push_back(llvm::is_contained(reduced, dim));
-    if (!spec.reduction.back())
-      extents.push_back(type.extents[dim]);
-  }
-  SmallVector<StringAttr> path(type.path);
+  spec.batchReduced = batch;
+  return spec;
+}
+
+Value GenericBuilder::reduce(ValueRange inputs, ValueRange groups,
+                             ArrayRef<int64_t> reduced, bool batch,
+                             TypedAttr init, Body body, Type elementType) {
+  Spec spec = reduction(inputs, groups, reduced, batch);
+  SmallVector<StringAttr> path(spec.path);
   if (batch)
     path.pop_back();
+  SmallVector<ExtentAttr> extents;
+  for (auto [dim, extent] : llvm::enumerate(spec.dims))
+    if (!spec.reduction[dim])
+      extents.push_back(extent);
   if (!elementType)
     elementType = init.getType();
   spec.init = fill(LogicalType(path, extents, elementType), init);
-  spec.batchReduced = batch;
   return build(spec, body);
+}
+
+Value GenericBuilder::reduceMembers(Value value, Value init, Body body) {
+  Spec spec = reduction(unnest(value), {}, {0}, /*batch=*/false);
+  spec.init = init;
+  return build(spec, body);
+}
+
+Value GenericBuilder::reduceMembers(Value value, TypedAttr init, Body body,
+                                    Type elementType) {
+  return reduce(unnest(value), {0}, /*batch=*/false, init, body, elementType);
 }
 
 Value GenericBuilder::convertFloat(Value value, Type elementType) {

@@ -30,6 +30,12 @@ public:
 
   /// Everything that a generic with one output is made of.
   struct Spec {
+    Spec() = default;
+    /// The iteration of `op`, without its operands.
+    explicit Spec(GenericOp op);
+    /// Input `i` of `op`, read as it is there.
+    void addInput(GenericOp op, unsigned i);
+
     llvm::SmallVector<ExtentAttr> dims;
     llvm::SmallVector<bool> reduction;
     llvm::SmallVector<mlir::StringAttr> path;
@@ -73,6 +79,12 @@ public:
                      llvm::ArrayRef<int64_t> reduced, bool batch,
                      mlir::TypedAttr init, Body body,
                      mlir::Type elementType = {});
+  /// Reduces the last of several components of the path into `init`: the
+  /// members of a sample are a dim of it.
+  mlir::Value reduceMembers(mlir::Value value, mlir::Value init, Body body);
+  /// The same from a number.
+  mlir::Value reduceMembers(mlir::Value value, mlir::TypedAttr init, Body body,
+                            mlir::Type elementType = {});
 
   /// The members of the last component of the path as dim 0.
   mlir::Value unnest(mlir::Value value);
@@ -90,6 +102,9 @@ public:
   mlir::Value convertFloat(mlir::Value value, mlir::Type elementType);
 
 private:
+  /// All of a reduction but its init.
+  Spec reduction(mlir::ValueRange inputs, mlir::ValueRange groups,
+                 llvm::ArrayRef<int64_t> reduced, bool batch);
   template <typename Fill>
   mlir::Value create(const Spec &spec, Fill fillBody);
 

@@ -18,24 +18,10 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
+#include "nested/Dialect/Ragged/IR/GenericRegion.h"
 
 using namespace mlir;
 using namespace nested::ragged;
-
-/// Whether an accumulator, or what is computed from one, leads to `value`.
-static bool dependsOnAccumulator(GenericOp op, Value value) {
-  SmallVector<Value> work = {value};
-  while (!work.empty()) {
-    Value next = work.pop_back_val();
-    auto argument = dyn_cast<BlockArgument>(next);
-    if (argument && argument.getArgNumber() >= op.getInputs().size())
-      return true;
-    if (Operation *producer = next.getDefiningOp();
-        producer && producer->getParentOp() == op)
-      llvm::append_range(work, producer->getOperands());
-  }
-  return false;
-}
 
 /// What is added to the accumulator of output `i`; the value that is yielded
 /// where there is no accumulator. Null: another combiner.
@@ -50,7 +36,7 @@ static Value getSummand(GenericOp op, unsigned i) {
       return {};
     summand = add.getLhs() == accumulator ? add.getRhs() : add.getLhs();
   }
-  return dependsOnAccumulator(op, summand) ? Value() : summand;
+  return readsAccumulator(op, summand) ? Value() : summand;
 }
 
 /// The gradient of input `i` from that of output `k`.
@@ -85,20 +71,12 @@ static FailureOr<Value> differentiateGeneric(GenericOp op, OpBuilder &b,
 
   Type wide = getAccumulatorType(input.elementType);
   GenericBuilder builder(b, loc);
-  GenericBuilder::Spec spec;
-  spec.dims = op.getDims();
-  spec.path = op.getPathNames();
-  bool sums = false;
-  for (unsigned dim = 0; dim < rank; ++dim) {
-    spec.reduction.push_back(!kept.test(dim));
-    sums |= !kept.test(dim);
-  }
-  spec.inputs = SmallVector<Value>(op.getInputs());
-  for (unsigned j = 0; j < spec.inputs.size(); ++j) {
-    spec.maps.push_back(op.getInputMap(j));
-    spec.offsets.push_back(op.getInputOffsets(j));
-    spec.outside.push_back(op.getInputOutside(j));
-  }
+  GenericBuilder::Spec spec(op);
+  bool sums = !kept.all();
+  for (unsigned dim = 0; dim < rank; ++dim)
+    spec.reduction[dim] = !kept.test(dim);
+  for (unsigned j = 0; j < op.getInputs().size(); ++j)
+    spec.addInput(op, j);
   spec.inputs.push_back(gradient);
   spec.maps.push_back(op.getOutputMap(k));
   spec.offsets.emplace_back();

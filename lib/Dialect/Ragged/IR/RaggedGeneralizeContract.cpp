@@ -169,8 +169,8 @@ Value Contraction::sumMembers(Value value) {
   Type narrow = LogicalType::of(value).elementType;
   Type wide = nested::ragged::getSumType(narrow, /*overRows=*/true);
   ReduceKind kind = narrow.isInteger(1) ? ReduceKind::Any : ReduceKind::Sum;
-  return builder.reduce(
-      builder.unnest(value), {0}, /*batch=*/false, getIdentity(kind, wide),
+  return builder.reduceMembers(
+      value, getIdentity(kind, wide),
       [&](OpBuilder &b, Location l, ValueRange x) -> Value {
         Value element = wide == narrow ? x[0] : makeFloat(b, l, wide, x[0]);
         return nested::ragged::combine(kind, wide, b, l, element, x[1]);

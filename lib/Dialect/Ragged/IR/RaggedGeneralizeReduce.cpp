@@ -164,8 +164,8 @@ Value Reducer::fold(ReduceKind kind, Type type, ValueRange inputs,
   }
   Value folded = builder.reduce(inputs, groups, dims, /*batch=*/false, identity,
                                 body, type);
-  return builder.reduce(
-      builder.unnest(folded), {0}, /*batch=*/false, identity,
+  return builder.reduceMembers(
+      folded, identity,
       [&](OpBuilder &b, Location l, ValueRange x) {
         return combine(kind, type, b, l, x[0], x[1]);
       },
@@ -200,11 +200,11 @@ Reducer::ElementCount Reducer::countElements(const LogicalType &result) {
     count.value = extentOver(result.path, extent::symbol(source.path.back()));
   } else if (isNested) {
     Value sizes = extentOver(source.path, perSample);
-    count.value = builder.reduce(builder.unnest(sizes), {0}, /*batch=*/false,
-                                 getNumberAttr(i64, 0),
-                                 [](OpBuilder &b, Location l, ValueRange x) {
-                                   return makeAdd(b, l, x[0], x[1]);
-                                 });
+    count.value =
+        builder.reduceMembers(sizes, getNumberAttr(i64, 0),
+                              [](OpBuilder &b, Location l, ValueRange x) {
+                                return makeAdd(b, l, x[0], x[1]);
+                              });
   } else if (op.getBatch()) {
     auto type = cast<RaggedTensorType>(op.getSource().getType());
     Value partition = PartitionOp::create(rewriter, loc, getPartitionType(type),

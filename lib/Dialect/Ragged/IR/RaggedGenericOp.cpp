@@ -7,6 +7,7 @@
 
 #include "Verification.h"
 #include "mlir/IR/AffineMap.h"
+#include "nested/Dialect/Ragged/IR/GenericRegion.h"
 
 using namespace mlir;
 using namespace nested::ragged;
@@ -41,6 +42,40 @@ TypedAttr GenericOp::getInputOutside(unsigned i) {
   if (!getOutside())
     return {};
   return dyn_cast<TypedAttr>((*getOutside())[i]);
+}
+
+bool nested::ragged::readsAccumulator(GenericOp op, Value value,
+                                      std::optional<unsigned> except) {
+  unsigned first = op.getInputs().size();
+  SmallVector<Value> work = {value};
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    auto argument = dyn_cast<BlockArgument>(next);
+    if (argument && argument.getArgNumber() >= first &&
+        (!except || argument.getArgNumber() != first + *except))
+      return true;
+    if (Operation *producer = next.getDefiningOp();
+        producer && producer->getParentOp() == op)
+      llvm::append_range(work, producer->getOperands());
+  }
+  return false;
+}
+
+Operation *nested::ragged::matchCombiner(GenericOp op, unsigned i,
+                                         Value &element) {
+  Block &body = op.getBody().front();
+  Value acc = body.getArgument(op.getInputs().size() + i);
+  Operation *combiner = body.getTerminator()->getOperand(i).getDefiningOp();
+  if (!combiner || combiner->getBlock() != &body ||
+      combiner->getNumOperands() != 2 || !acc.hasOneUse())
+    return nullptr;
+  if (combiner->getOperand(0) == acc)
+    element = combiner->getOperand(1);
+  else if (combiner->getOperand(1) == acc)
+    element = combiner->getOperand(0);
+  else
+    return nullptr;
+  return readsAccumulator(op, element) ? nullptr : combiner;
 }
 
 //===----------------------------------------------------------------------===//

@@ -24,6 +24,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "nested/Dialect/Ragged/IR/GenericRegion.h"
 
 using namespace mlir;
 using namespace nested::ragged;
@@ -37,7 +38,7 @@ Value KernelBuilder::emitMatmul(const GenericPlan &generic,
                                 ArrayRef<Operand> operands, Value init) {
   GenericOp op = generic.getOp();
   Value element;
-  Operation *combiner = matchCombiner(op, element);
+  Operation *combiner = matchCombiner(op, 0, element);
   if (!combiner || !isa<arith::AddFOp, arith::AddIOp>(combiner) ||
       operands.size() != 2)
     return {};
@@ -186,11 +187,11 @@ FailureOr<Value> KernelBuilder::emitLinalg(const GenericPlan &generic,
 }
 
 LogicalResult KernelBuilder::emit(const GenericPlan &generic) {
-  if (generic.isFold())
-    return emitFold(generic);
   GenericOp op = generic.getOp();
   if (op->getNumResults() != 1)
     return op.emitOpError("does not support more than one result in a kernel");
+  if (generic.isFold())
+    return emitFold(generic);
   b.setInsertionPointToEnd(&kernel.getBody().front());
   loc = op.getLoc();
   LogicalType type = LogicalType::of(op.getResult(0));
@@ -221,7 +222,7 @@ LogicalResult KernelBuilder::emit(const GenericPlan &generic) {
   }
   if (reduces) {
     Value element;
-    combiner = matchCombiner(op, element);
+    combiner = matchCombiner(op, 0, element);
     if (combiner)
       yielded = element;
   }
@@ -238,7 +239,7 @@ LogicalResult KernelBuilder::emitFold(const GenericPlan &generic) {
   b.setInsertionPointToEnd(&kernel.getBody().front());
   loc = op.getLoc();
   Value element;
-  Operation *combiner = matchCombiner(op, element);
+  Operation *combiner = matchCombiner(op, 0, element);
   if (!combiner)
     return op.emitOpError(
         "expected a reduction over rows to combine its accumulator "

@@ -112,10 +112,6 @@ bool isVirtual(mlir::Operation *op);
 /// Whether input `i` of the generic is read at the row's own coordinates.
 bool isReadByRow(const GenericPlan &plan, unsigned i);
 
-/// The combiner `acc = op(acc, x)` of a reduction, where `x` does not depend on
-/// the accumulator; null if the region is not of that form.
-mlir::Operation *matchCombiner(GenericOp op, mlir::Value &element);
-
 /// Makes every reduction over rows start from the neutral element of its
 /// combiner: what it started from is combined with the result afterwards.
 mlir::LogicalResult splitInits(mlir::RewriterBase &rewriter,

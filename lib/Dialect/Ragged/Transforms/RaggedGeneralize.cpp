@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/PatternMatch.h"
+#include "nested/Dialect/Ragged/IR/GenericRegion.h"
 #include "nested/Dialect/Ragged/Transforms/Passes.h"
 
 namespace nested::ragged {
@@ -37,6 +38,24 @@ static void foldEmptyGenerics(func::FuncOp func, IRRewriter &rewriter) {
   });
 }
 
+/// Generics that no kernel can be become several.
+static LogicalResult splitGenerics(func::FuncOp func, IRRewriter &rewriter) {
+  SmallVector<GenericOp> ops;
+  func.walk([&](GenericOp op) {
+    bool overMembers = op.getBatchReduced() && op.getPath().size() > 1;
+    if (overMembers || op->getNumResults() > 1)
+      ops.push_back(op);
+  });
+  for (GenericOp op : ops) {
+    rewriter.setInsertionPoint(op);
+    FailureOr<SmallVector<Value>> values = splitOutputs(op, rewriter);
+    if (failed(values))
+      return failure();
+    rewriter.replaceOp(op, *values);
+  }
+  return success();
+}
+
 void RaggedGeneralize::runOnOperation() {
   IRRewriter rewriter(&getContext());
   SmallVector<GeneralizableOpInterface> ops;
@@ -48,5 +67,7 @@ void RaggedGeneralize::runOnOperation() {
       return signalPassFailure();
     rewriter.replaceOp(op, *values);
   }
+  if (failed(splitGenerics(getOperation(), rewriter)))
+    return signalPassFailure();
   foldEmptyGenerics(getOperation(), rewriter);
 }

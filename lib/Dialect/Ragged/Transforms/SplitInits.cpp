@@ -15,26 +15,10 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
+#include "nested/Dialect/Ragged/IR/GenericRegion.h"
 
 using namespace mlir;
 using namespace nested::ragged;
-
-Operation *nested::ragged::matchCombiner(GenericOp op, Value &element) {
-  Block &body = op.getBody().front();
-  Value acc = body.getArguments().back();
-  Operation *combiner = body.getTerminator()->getOperand(0).getDefiningOp();
-  if (!combiner || combiner->getBlock() != &body ||
-      combiner->getNumOperands() != 2 || !acc.hasOneUse() ||
-      op->getNumResults() != 1)
-    return nullptr;
-  if (combiner->getOperand(0) == acc)
-    element = combiner->getOperand(1);
-  else if (combiner->getOperand(1) == acc)
-    element = combiner->getOperand(0);
-  else
-    return nullptr;
-  return combiner;
-}
 
 /// `result = combiner(init, result)`, elementwise.
 static void combineAfterwards(RewriterBase &rewriter, GenericOp op,
@@ -75,7 +59,8 @@ LogicalResult nested::ragged::splitInits(RewriterBase &rewriter,
     if (failed(plan))
       return failure();
     Value element;
-    Operation *combiner = plan->isFold() ? matchCombiner(op, element) : nullptr;
+    Operation *combiner =
+        plan->isFold() ? matchCombiner(op, 0, element) : nullptr;
     if (!combiner)
       continue;
     std::optional<TypedAttr> neutral = arith::getNeutralElement(combiner);

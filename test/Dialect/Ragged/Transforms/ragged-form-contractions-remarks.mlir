@@ -15,9 +15,9 @@ func.func @products(%q: !ragged.tensor<[N, 64], f32>, %k: !ragged.tensor<[M, 64]
   return %s, %t, %g : !ragged.tensor<[N, M], f32>, !ragged.tensor<[N, 32], f32>, tensor<64x64xf32>
 }
 
-// What is no sum of products over the rows of the batch stays a tile program.
-// CHECK: [Missed] Tile
-// CHECK-SAME: the path has several components
+// Members of a sample are summed by themselves first.
+// CHECK: [Passed] Kernel
+// CHECK-SAME: a product of values of one sample, ", dims="[4, 4, T]"
 func.func @nested(%x: !ragged.tensor<[T, 4], f32, path = [B, S]>) -> !ragged.tensor<[4, 4], f32> {
   %z = ragged.fill 0.0 : f32 -> !ragged.tensor<[4, 4], f32>
   %w = ragged.generic dims [4, 4, T] iterators ["parallel", "parallel", "reduction"] path [B, S]

@@ -179,10 +179,14 @@ def RaggedSumByRows : Pass<"ragged-sum-by-rows", "::mlir::func::FuncOp"> {
 def RaggedGeneralize : Pass<"ragged-generalize", "::mlir::func::FuncOp"> {
   let summary = "named ops become ragged.generic";
   let description = [{
-    Calls `generalize` on every op with GeneralizableOpInterface, then replaces generics
-    without points (an extent that is constant 0) by their inits.
+    1. Calls `generalize` on every op with GeneralizableOpInterface.
+    2. A generic with several outputs becomes one for each. One that reduces the last of several components of the path
+       becomes a reduction within each member and one over the members, which `unnest` makes a dim; its accumulators
+       have to be combined with one value by one op that has a neutral element.
+    3. Replaces generics without points (an extent that is constant 0) by their inits.
 
-    Requires: `--ragged-unify-symbols`. Guarantees: no op with that interface.
+    Requires: `--ragged-unify-symbols`. Guarantees: no op with that interface; generics have one output, and the path of
+    those with `batch_reduced` has one component.
 
     (* example: test/Dialect/Ragged/Transforms/ragged-generalize.mlir *)
   }];

@@ -69,6 +69,35 @@ void RaggedUnifySymbols::rename(StringAttr symbol, ExtentAttr extent) {
     func.setArgAttrsAttr(argAttrs);
 }
 
+template <typename AttrOrType>
+static bool mentions(AttrOrType element, StringAttr symbol) {
+  return element
+      .walk([&](ExtentAttr extent) {
+        llvm::SmallSetVector<StringAttr, 4> names;
+        extent.getSymbols(names);
+        return names.contains(symbol) ? WalkResult::interrupt()
+                                      : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Whether the value is computed from `symbol`, or from a value of which it is
+/// a size.
+static bool dependsOn(Value value, StringAttr symbol) {
+  llvm::SetVector<Value> work;
+  work.insert(value);
+  bool found = false;
+  for (size_t i = 0; i < work.size() && !found; ++i) {
+    found = work[i] != value && mentions(work[i].getType(), symbol);
+    if (Operation *op = work[i].getDefiningOp())
+      op->walk([&](Operation *inner) {
+        work.insert(inner->operand_begin(), inner->operand_end());
+        found |= mentions(inner->getAttrDictionary(), symbol);
+      });
+  }
+  return found;
+}
+
 LogicalResult RaggedUnifySymbols::unify(CastOp cast) {
   std::string reason = cast.getReason().value_or("").str();
   for (int64_t dim = 0;; ++dim) {
@@ -90,22 +119,27 @@ LogicalResult RaggedUnifySymbols::unify(CastOp cast) {
       const SymbolBinding *binding = bindings.lookup(extent.getName());
       return binding && !binding->isFromData();
     };
-    auto mentions = [](ExtentAttr extent, ExtentAttr symbol) {
+    // What replaces a symbol exists wherever the symbol was used.
+    auto canReplace = [&](ExtentAttr extent, ExtentAttr symbol) {
       llvm::SmallSetVector<StringAttr, 4> names;
       extent.getSymbols(names);
-      return names.contains(symbol.getName());
+      return llvm::none_of(names, [&](StringAttr name) {
+        const SymbolBinding *binding = bindings.lookup(name);
+        return name == symbol.getName() ||
+               (binding && dependsOn(binding->value, symbol.getName()));
+      });
     };
     // The symbol on the source's side gives way: the other is what the program
     // wanted the type to be.
-    if (canRename(lhs) && !mentions(rhs, lhs)) {
+    if (canRename(lhs) && canReplace(rhs, lhs)) {
       rename(lhs.getName(), rhs);
-    } else if (canRename(rhs) && !mentions(lhs, rhs)) {
+    } else if (canRename(rhs) && canReplace(lhs, rhs)) {
       rename(rhs.getName(), lhs);
     } else {
       return cast.emitOpError("cannot make ")
              << lhs.str() << " and " << rhs.str()
              << " one extent: expected one of them to be the length of an "
-                "argument";
+                "argument from which the other is not computed";
     }
   }
   if (cast.getSource().getType() != cast.getResult().getType())

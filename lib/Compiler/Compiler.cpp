@@ -17,6 +17,7 @@
 #include "nested/Target/PTX.h"
 
 #include "mlir/IR/OwningOpRef.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -134,8 +135,11 @@ static Error lower(ModuleOp module, Phase phase, const CompileOptions &options,
   for (int i = static_cast<int>(*from); i < static_cast<int>(phase); ++i) {
     auto next = static_cast<Phase>(i + 1);
     PassManager pm(module->getContext(), ModuleOp::getOperationName());
+    // Once a phase: after every pass it takes as long as half of the passes.
+    // nested-opt does so.
+    pm.enableVerifier(false);
     buildPhases(pm, static_cast<Phase>(i), next, passOptions);
-    if (failed(pm.run(module)))
+    if (failed(pm.run(module)) || failed(verify(module)))
       return makeDiagnosedError();
     stopwatch.lap(stringifyPhase(next));
   }

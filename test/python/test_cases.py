@@ -145,6 +145,9 @@ def test_c29_a_view_of_samples_in_the_middle():
     indices = nested.from_values(np.array([9, 0, 1, 1, 0, 1, 0]), offsets=[1, 2, 4, 7])
     table = np.array([10, 20], "f4")
     expect(run(lambda t, i: t[i], table, indices), [[10], [20, 20], [10, 20, 10]])
+    lists = nested.from_values(np.array([9, 1, 6, 5, 2], "f4"), [[2, 2]], starts=[1], ragged=(0, 1))
+    assert lists[0].tolist() == [[1, 6], [5, 2]]
+    expect(run(lambda x: np.argmax(x, axis=0), lists), [[1, 0]])
 
 
 @pytest.mark.parametrize(
@@ -226,6 +229,16 @@ def test_c45_there_and_back_through_padding():
     assert y.structure == x.structure
     expect(y, [[1, 20], [], [3, 40, 500]])
     assert run(lambda y: nested.batch.sum(y, axis=None), y) == 564
+
+    def inside(x, pos, sizes=None):
+        """The same in one program; the longest sample is known when it runs."""
+        padded = nested.batch.to_padded(x, 7, sizes)
+        return nested.batch.from_padded(
+            padded * np.take(pos, nested.arange(padded.shape[0])), x.shape[0]
+        )
+
+    expect(run(inside, x, pos), [[1, 20], [], [3, 40, 500]])
+    expect(run(lambda x, pos: inside(x, pos, 3), x, pos), [[1, 20], [], [3, 40, 500]])
 
 
 def test_c51_slices_by_the_rules_of_python():
@@ -321,6 +334,23 @@ def test_c71_offsets_of_either_width(dtype):
     expect(run(lambda x: nested.sum(x, axis=0), x), [3, 3])
 
 
+class Elsewhere:
+    """Memory of another device, as DLPack says it."""
+
+    def __dlpack_device__(self):
+        return 2, 1
+
+
+def test_c71_values_and_offsets_on_different_devices():
+    words = "device CUDA 1", "programs run on the CPU", "copy it to the host first"
+    x, offsets = np.array([1, 2, 3], "f4"), np.array([0, 2, 3])
+    for values, places in ((x, Elsewhere()), (Elsewhere(), offsets)):
+        with raises(nested.ArgumentError, *words, line="offsets=places"):
+            nested.from_values(values, offsets=places)
+    with raises(nested.ArgumentError, *words, line="lengths=Elsewhere()"):
+        nested.from_values(x, lengths=Elsewhere())
+
+
 def test_c14_sums_of_bf16_do_not_stick():
     x = nested.from_values(np.ones(515, ml_dtypes.bfloat16), [512, 3])
     total, mean, soft = run(
@@ -352,6 +382,9 @@ def test_c51_backwards_and_by_a_length_of_the_sample():
     x, count = batch([[1, 2, 3], [4], [], [5, 6]]), batch([2, 1, 0, 1], "i8", ragged=())
     expect(run(lambda x: x[::-1], x), [[3, 2, 1], [4], [], [6, 5]])
     expect(run(lambda x, n: x[nested.arange(x.shape[0]) < n], x, count), [[1, 2], [4], [], [5]])
+    own = run(lambda x, n: x[: nested.as_dim(n, at_most=x.shape[0])], x, count)
+    expect(own, [[1, 2], [4], [], [5]])
+    assert own.lengths.tolist() == [2, 1, 0, 1]
 
 
 def test_c52_rows_in_front_of_samples():

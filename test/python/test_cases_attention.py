@@ -4,6 +4,7 @@
 import numpy as np
 from helpers import close
 from test_cases import expect, run
+from test_cases_gradients import gradients
 
 import nested
 
@@ -21,14 +22,33 @@ def attend(q, k, v, **words):
     return run(lambda q, k, v: nested.attention(q, k, v, scale=1.0, **words), q, k, v)
 
 
+def attend_gradients(q, k, v, **words):
+    """Of the sum of the results, with respect to all three."""
+    return gradients(
+        lambda q, k, v: nested.attention(q, k, v, scale=1.0, **words), (0, 1, 2), q, k, v
+    )
+
+
 def test_c01_keys_without_queries():
     q, k = rows([[], [1, -1], []]), rows([[1, 2], [0, 1], [3]])
     v = rows([[10, 20], [1, 3], [5]])
     expect(attend(q, k, v), [[], [[2.46211715726], [1.53788284274]], []])
+    dq, dk, dv = attend_gradients(q, k, v)
+    expect(dq, [[], [[0.3932239], [0.3932239]], []])
+    assert dk.lengths.tolist() == [2, 2, 1] and np.abs(dk.values).max() < 1e-6
+    assert (dk[0] == 0).all() and (dk[2] == 0).all()
+    expect(dv, [[[0], [0]], [[1], [1]], [[0]]])
+    assert (dv[0] == 0).all() and (dv[2] == 0).all()
 
 
 def test_c03_queries_without_keys():
-    expect(attend(rows([[1, 2], [1]]), rows([[], [0, 0]]), rows([[], [4, 6]])), [[[0], [0]], [[5]]])
+    q, k, v = rows([[1, 2], [1]]), rows([[], [0, 0]]), rows([[], [4, 6]])
+    expect(attend(q, k, v), [[[0], [0]], [[5]]])
+    dq, dk, dv = attend_gradients(q, k, v)
+    assert (dq.values == 0).all() and len(dq.values) == 3
+    assert len(dk[0]) == len(dv[0]) == 0
+    expect(dk, [[], [[-0.5], [0.5]]])
+    expect(dv, [[], [[0.5], [0.5]]])
 
 
 def test_c08_attention_of_no_samples():
@@ -43,9 +63,20 @@ def test_c19_scores_and_triangles_are_f32():
     p = 1 / (1 + np.exp(-1000 * (4 * 1.00048828125**2 - 4 * 1.00048828125)))
     got = run(lambda q, k, v: nested.attention(q, k, v, scale=1000.0), q, k, rows([[1, 0]]))
     close(got[0], np.array([[p]]), 1e-3)
+    # tf32 would see equal keys: no gradient of the query, and one of the keys without the last bits.
+    dq, dk, dv = gradients(
+        lambda q, k, v: nested.attention(q, k, v, scale=1000.0), (0, 1, 2), q, k, rows([[1, 0]])
+    )
+    slope = p * (1 - p) * 1000
+    close(dq[0], np.full((1, 4), slope * 0.00048828125), 1e-3)
+    close(dk[0], slope * 1.00048828125 * np.array([[1] * 4, [-1] * 4]), 1e-3)
+    close(dv[0], np.array([[p], [1 - p]]), 1e-3)
     a = nested.from_list([np.full((1, 1, 4), 1.00048828125, "f4")], ragged=(0, 1))
     b = nested.from_list([np.ones((1, 1, 4), "f4")], ragged=(0, 1))
-    assert run(lambda a, b: np.einsum("ikc,jkc->ij", a, b), a, b).values.tolist() == [4.001953125]
+    triangle = lambda a, b: np.einsum("ikc,jkc->ij", a, b)  # noqa: E731
+    assert run(triangle, a, b).values.tolist() == [4.001953125]
+    da, db = gradients(triangle, (0, 1), a, b)
+    assert (da.values == 1).all() and (db.values == np.float32(1.00048828125)).all()
 
 
 def test_c21_samples_are_isolated():
@@ -65,6 +96,12 @@ def test_c47_bias_of_pairs():
     out = run(lambda q, k, v, b: nested.attention(q, k, v, bias=b, scale=1.0),
               rows([[1, 0], [2]]), rows([[1, 2], [0]]), rows([[1, 5], [7]]), bias)  # fmt: skip
     expect(out, [[[4.52318831191], [1.47681168809]], [[7]]])
+    upstream = rows([[1, 3], [1]])
+    dbias = gradients(
+        lambda b, q, k, v, up: nested.attention(q, k, v, bias=b, scale=1.0) * up, 0,
+        bias, rows([[1, 0], [2]]), rows([[1, 2], [0]]), rows([[1, 5], [7]]), upstream)  # fmt: skip
+    expect(dbias, [[[-0.4199743, 0.4199743], [-1.259923, 1.259923]], [[0]]])
+    assert dbias[1] == 0  # one key: its weight is 1 whatever the bias is
 
 
 def test_c57_saved_attention_stays_causal(tmp_path):
@@ -100,8 +137,12 @@ def test_c66_causal_attention_at_every_tail():
     lengths = [1, 15, 16, 17, 31, 33, 63, 65, 127, 129, 1025]
     v = rows([np.arange(n) for n in lengths])
     out = run(lambda q, k, v: nested.attention(q, k, v, causal=True), like(v), like(v), v)
+    dq, dk, dv = attend_gradients(like(v), like(v), v, causal=True)
+    assert (dq.values == 0).all() and (dk.values == 0).all()
     for i, n in enumerate(lengths):
         close(out[i], np.arange(n)[:, None] / 2, 1e-6)
+        # Query t gives each key that it sees 1 / (t + 1).
+        close(dv[i], np.cumsum(1 / np.arange(1, n + 1)[::-1])[::-1, None], 1e-6)
 
 
 def test_c73_triangle_attention():
@@ -125,3 +166,10 @@ def test_c73_triangle_attention():
         [np.broadcast_to(b, (len(b), *b.shape)).copy() for b in bias], ragged=(0, 1, 2)
     )
     expect(run(lambda q, v, b: triangle(q, q, v, b), zero, v, written), want)
+    # The gradient of the bias sums over i: of what is written out it is each i's own.
+    once = gradients(lambda b, q, v: triangle(q, q, v, b[None]), 0, bias, zero, v)
+    each = gradients(lambda b, q, v: triangle(q, q, v, b), 0, written, zero, v)
+    for i in range(2):
+        close(each[i].sum(axis=0), once[i], 1e-5)
+    # Of 1/4 and 3/4: the slope of a weight is 3/16, times the differences of values, 4 and 8.
+    expect(once, [np.array([[-1, 1], [-1, 1]]) * 12 * 3 / 16, [[0]]], 1e-5)

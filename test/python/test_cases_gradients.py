@@ -121,6 +121,22 @@ def test_c43_gradient_of_means_with_empty_segments():
     close(g.values, np.array([1 / 3] * 3 + [0.25] * 4, "f4"), 1e-7)
 
 
+def test_c45_gradients_through_padding():
+    """What is in padded slots, here 7, reaches no gradient."""
+    x, pos = batch([[1, 2], [], [3, 4, 5]]), np.array([1, 10, 100], "f4")
+
+    def there_and_back(x, pos, sizes):
+        padded = nested.batch.to_padded(x, 7, sizes)
+        return nested.batch.from_padded(
+            padded * np.take(pos, nested.arange(padded.shape[0])), x.shape[0]
+        )
+
+    for sizes in (3, None):  # given, or that of the longest sample
+        dx, dpos = gradients(lambda x, p, n=sizes: there_and_back(x, p, n), (0, 1), x, pos)
+        expect(dx, [[1, 10], [], [1, 10, 100]])
+        assert dpos.tolist() == [4, 6, 5]
+
+
 def test_c46_gradient_of_an_embedding():
     ids = batch([[1, 1], [2], [], [1]], "i8")
     upstream = nested.from_values(np.array([[r, 1] for r in range(4)], "f4"), ids.lengths)

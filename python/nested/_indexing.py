@@ -11,7 +11,7 @@ from . import _dims, _emit, _emit_moves
 from ._dims import Dim, Extent
 from ._dtypes import is_bool, is_int
 from ._errors import ShapeError, TraceError, at_user
-from ._ir import shape_text
+from ._ir import mismatch, shape_text
 from ._tracer import Tracer, as_tracer, value_of
 
 
@@ -141,7 +141,8 @@ def by_array(x: Tracer, key: Tracer) -> Tracer:
                 "a mask selects in each sample along axis 0, and the other axes are not ragged; "
                 "np.where keeps the shape, nested.batch.select chooses samples"
             ))  # fmt: skip
-        _emit.broadcast_dims(trace, [key.shape, x.shape[:1]], "and the mask")
+        if not trace.unify(x.shape[0], key.shape[0]):
+            raise at_user(mismatch(trace, x.shape, key.shape, "and the mask", 0, 0, 0))
         value, mask = (_emit.broadcast_to(trace, value_of(v), v.shape, True) for v in (x, key))
         return Tracer(trace, _emit.masked_select(trace, value, mask))
     raise at_user(TraceError(f"indices must be integers or bools, but got {key.dtype}"))

@@ -13,7 +13,7 @@ from ._dtypes import is_int, result_type, scalar
 from ._emit import Scalar
 from ._errors import ShapeError, TraceError, at_user
 from ._functions import axes_of, broadcast_to, expand_dims, implements, where
-from ._ir import shape_text
+from ._ir import mismatch, shape_text
 from ._tracer import Tracer, as_tracer, lift, normalized, trace_of, unsupported, value_of
 
 
@@ -108,8 +108,9 @@ def append(arr: Any, values: Any, axis: Any = None) -> Tracer:
     return concatenate([arr, values], axis)
 
 
-def _amounts(pad_width: Any, rank: int) -> list[tuple[Extent, Extent]]:
+def _amounts(pad_width: Any, shape: Sequence[Extent]) -> list[tuple[Extent, Extent]]:
     """NumPy's pad_width as a pair for each axis."""
+    rank = len(shape)
 
     def extent(e: Any) -> Extent:
         if isinstance(e, Dim):
@@ -135,7 +136,9 @@ def _amounts(pad_width: Any, rank: int) -> list[tuple[Extent, Extent]]:
     else:
         pairs = [(pad_width, pad_width)] * rank
     if len(pairs) != rank:
-        raise at_user(ShapeError(f"pad_width has {len(pairs)} pairs for {rank} axes"))
+        raise at_user(ShapeError(
+            f"np.pad of {shape_text(shape)}: pad_width has {len(pairs)} pairs for {rank} axes"
+        ))  # fmt: skip
     return [(extent(a), extent(b)) for a, b in pairs]
 
 
@@ -170,7 +173,7 @@ _PAD_MODES: dict[str, Callable[[Any, Extent], Any]] = {
 @implements(np.pad)
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Tracer:
     x = as_tracer(array)
-    pairs = _amounts(pad_width, x.ndim)
+    pairs = _amounts(pad_width, x.shape)
     if mode == "constant":
         values = _constants(kwargs.pop("constant_values", 0), x.ndim)
         if kwargs:
@@ -320,6 +323,10 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Tracer:
             f"take_along_axis of {shape_text(x.shape)} and indices {shape_text(i.shape)}: both need "
             "equally many axes"
         ))  # fmt: skip
+    for k, (a, b) in enumerate(zip(x.shape, i.shape)):
+        one = _dims.same(a, 1) or _dims.same(b, 1)
+        if k != axis and not one and not trace.unify(a, b):
+            raise at_user(mismatch(trace, x.shape, i.shape, "and, in take_along_axis,", k, k, k))
     common = _emit.broadcast_dims(
         trace, [[1 if k == axis else d for k, d in enumerate(s)] for s in (x.shape, i.shape)],
         "and, in take_along_axis,",

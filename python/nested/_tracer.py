@@ -166,7 +166,9 @@ class Tracer:
         order = list(axes) or list(range(self.ndim))[::-1]
         order = [normalized(a, self.ndim) for a in order]
         if sorted(order) != list(range(self.ndim)):
-            raise at_user(ShapeError(f"axes {axes} don't match an array of {self.ndim} axes"))
+            raise at_user(ShapeError(
+                f"transpose of {shape_text(self.shape)} by {axes}: expected each of its {self.ndim} axes once"
+            ))  # fmt: skip
         return self._view(_emit.transpose(self._trace, value_of(self), order))
 
     def swapaxes(self, axis1: int, axis2: int) -> Tracer:

@@ -21,10 +21,18 @@ static LogicalResult verifySameTypes(Operation *op, StringRef what,
     return emitExpected(
         op, what + " for each of the " + Twine(expected.size()) + " " + of,
         Twine(actual.size()));
-  for (auto [i, type] : llvm::enumerate(expected))
-    if (actual[i] != type)
-      return emitExpected(op, what + " " + Twine(i) + " of type " + quote(type),
-                          quote(actual[i]));
+  for (auto [i, type] : llvm::enumerate(expected)) {
+    if (actual[i] == type)
+      continue;
+    InFlightDiagnostic diagnostic =
+        emitExpected(op, what + " " + Twine(i) + " of type " + quote(type),
+                     quote(actual[i]));
+    std::optional<LogicalType> wanted = LogicalType::get(type),
+                               got = LogicalType::get(actual[i]);
+    if (wanted && got)
+      attachMismatchNotes(diagnostic, op, *wanted, *got);
+    return diagnostic;
+  }
   return success();
 }
 

@@ -15,6 +15,18 @@ using namespace nested::ragged;
 // partition and queries
 //===----------------------------------------------------------------------===//
 
+/// A partition is of another structure than expected.
+static LogicalResult emitPartition(Operation *op, StringRef what,
+                                   PartitionType expected, PartitionType got) {
+  InFlightDiagnostic diagnostic =
+      emitExpected(op, what + " of type " + quote(expected), quote(got));
+  attachMismatchNotes(
+      diagnostic, op,
+      LogicalType(expected.getPath(), expected.getExtents(), {}),
+      LogicalType(got.getPath(), got.getExtents(), {}));
+  return diagnostic;
+}
+
 LogicalResult PartitionOp::verify() {
   PartitionType type = getType();
   bool isOfTensor = llvm::any_of(getSources().getTypes(), [](Type source) {
@@ -28,8 +40,7 @@ LogicalResult PartitionOp::verify() {
     PartitionType expected = getPartitionType(source);
     if (type == expected)
       return success();
-    return emitExpected(*this, "result of type " + quote(expected),
-                        quote(type));
+    return emitPartition(*this, "result", expected, type);
   }
 
   llvm::SmallSetVector<StringAttr, 4> symbols;
@@ -106,8 +117,8 @@ LogicalResult PackOp::verify() {
                         quote(getValues().getType()));
   PartitionType partition = getPartitionType(getType());
   if (getPartition().getType() != partition)
-    return emitExpected(*this, "partition of type " + quote(partition),
-                        quote(getPartition().getType()));
+    return emitPartition(*this, "partition", partition,
+                         getPartition().getType());
   return success();
 }
 

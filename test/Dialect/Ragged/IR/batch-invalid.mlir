@@ -205,3 +205,14 @@ func.func @bind_size_path(%n: !ragged.tensor<[], i64>, %x: !ragged.tensor<[], f3
   %p = ragged.bind_size %n at_most <8> : !ragged.tensor<[], i64> -> !ragged.partition<[K], path = [B, S]>
   return
 }
+
+// -----
+
+// expected-note @below {{symbol 'N' is bound here}}
+func.func @r1_repeat(%n: !ragged.tensor<[], i64>, %x: !ragged.tensor<[N], f32>) {
+  // expected-note @below {{symbol 'K' is bound here}}
+  // expected-error @below {{expected result 0 of type '!ragged.tensor<[K], f32, path = [C]>', but got '!ragged.tensor<[N], f32, path = [C]>'}}
+  %z = ragged.repeat_batch %n at_most 2 of %x renames [N] to [K]
+      : !ragged.tensor<[], i64>, !ragged.tensor<[N], f32> -> !ragged.tensor<[N], f32, path = [C]>
+  return
+}

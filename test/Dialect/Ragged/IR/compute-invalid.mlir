@@ -301,3 +301,21 @@ func.func @normalize_offset(%x: !ragged.tensor<[N, 8], f32>, %g: tensor<9xf32>) 
   %y = ragged.normalize layer %x offset %g : !ragged.tensor<[N, 8], f32>, offset tensor<9xf32> -> !ragged.tensor<[N, 8], f32>
   return
 }
+
+// -----
+
+// expected-note @below {{symbol 'M' is bound here}}
+// expected-note @below {{symbol 'N' is bound here}}
+func.func @r1_linear(%x: !ragged.tensor<[N, 8], f32>, %y: !ragged.tensor<[M, 8], f32>, %w: tensor<8x4xf32>) {
+  // expected-error @below {{expected result of type '!ragged.tensor<[N, 4], f32>', but got '!ragged.tensor<[M, 4], f32>'}}
+  %z = ragged.linear %x, %w : !ragged.tensor<[N, 8], f32>, tensor<8x4xf32> -> !ragged.tensor<[M, 4], f32>
+  return
+}
+
+// -----
+
+func.func @empty() {
+  // expected-error @below {{'ragged.empty' op result #0 must be ragged tensor or dense tensor of static shape, but got 'tensor<?xf32>'}}
+  %z = ragged.empty : tensor<?xf32>
+  return
+}

@@ -99,3 +99,43 @@ func.func @checkpoint_argument() -> tensor<4xf32> {
   } -> tensor<4xf32>
   return %z : tensor<4xf32>
 }
+
+// -----
+
+// expected-note @below {{symbol 'M' is bound here}}
+// expected-note @below {{symbol 'N' is bound here}}
+func.func @r1_seed(%x: !ragged.tensor<[N], f32>, %s: !ragged.tensor<[M], f32>) {
+  // expected-error @below {{expected a seed 0 of type '!ragged.tensor<[N], f32>', but got '!ragged.tensor<[M], f32>'}}
+  %0 = ragged.gradient of(%x : !ragged.tensor<[N], f32>) seeds(%s : !ragged.tensor<[M], f32>)
+      wrt(%x : !ragged.tensor<[N], f32>) -> !ragged.tensor<[N], f32>
+  return
+}
+
+// -----
+
+// expected-note @below {{symbol 'M' is bound here}}
+// expected-note @below {{symbol 'N' is bound here}}
+func.func @r1_custom(%x: !ragged.tensor<[N], f32>, %y: !ragged.tensor<[M], f32>) {
+  // expected-error @below {{expected a result 0 of type '!ragged.tensor<[N], f32>', but got '!ragged.tensor<[M], f32>'}}
+  %z = ragged.custom_gradient values(%x : !ragged.tensor<[N], f32>) inputs(%y : !ragged.tensor<[M], f32>) {
+  ^bb0(%g: !ragged.tensor<[N], f32>):
+    ragged.yield %y : !ragged.tensor<[M], f32>
+  } -> !ragged.tensor<[M], f32>
+  return
+}
+
+// -----
+
+func.func @variable(%x: i32) {
+  // expected-error @below {{'ragged.variable' op operand #0 must be}}
+  %0 = ragged.variable %x : i32
+  return
+}
+
+// -----
+
+func.func @stop_gradient(%x: !ragged.partition<[N]>) {
+  // expected-error @below {{'ragged.stop_gradient' op operand #0 must be}}
+  %0 = ragged.stop_gradient %x : !ragged.partition<[N]>
+  return
+}

@@ -347,3 +347,23 @@ func.func @reshape_type(%x: !ragged.tensor<[N, 8], f32>) {
   %y = ragged.reshape %x : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[8 * N], f64>
   return
 }
+
+// -----
+
+// expected-note @below {{symbol 'M' is bound here}}
+// expected-note @below {{symbol 'N' is bound here}}
+func.func @r1_gather(%t: tensor<3x8xf32>, %i: !ragged.tensor<[N], i64>, %j: !ragged.tensor<[M], i64>) {
+  // expected-error @below {{expected result of type '!ragged.tensor<[N, 8], f32>', but got '!ragged.tensor<[M, 8], f32>'}}
+  %x = ragged.gather %t, %i : tensor<3x8xf32>, !ragged.tensor<[N], i64> -> !ragged.tensor<[M, 8], f32>
+  return
+}
+
+// -----
+
+// expected-note @below {{symbol 'M' is bound here}}
+// expected-note @below {{symbol 'N' is bound here}}
+func.func @r1_take_along(%x: !ragged.tensor<[K, N], f32>, %i: !ragged.tensor<[K, M], i64>) {
+  // expected-error @below {{expected indices of type '!ragged.tensor<[K, N], i64>', but got '!ragged.tensor<[K, M], i64>'}}
+  %y = ragged.take_along %x, %i dim 0 : !ragged.tensor<[K, N], f32>, !ragged.tensor<[K, M], i64> -> !ragged.tensor<[K, N], f32>
+  return
+}

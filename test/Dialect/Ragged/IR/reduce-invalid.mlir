@@ -97,3 +97,23 @@ func.func @normalize_channels(%x: !ragged.tensor<[N, 2, 8], f32>) {
   %y = ragged.normalize instance %x {dims = 2 : i64} : !ragged.tensor<[N, 2, 8], f32> -> !ragged.tensor<[N, 2, 8], f32>
   return
 }
+
+// -----
+
+// expected-note @below {{symbol 'M' is bound here}}
+// expected-note @below {{symbol 'N' is bound here}}
+func.func @r1_reduce(%x: !ragged.tensor<[N, 8], f32>, %y: !ragged.tensor<[M], f32>) {
+  // expected-error @below {{expected result of type '!ragged.tensor<[N], f32>', but got '!ragged.tensor<[M], f32>'}}
+  %z = ragged.reduce sum %x dims [1] : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[M], f32>
+  return
+}
+
+// -----
+
+// expected-note @below {{symbol 'M' is bound here}}
+// expected-note @below {{symbol 'N' is bound here}}
+func.func @r1_normalize(%x: !ragged.tensor<[N, 8], f32>, %y: !ragged.tensor<[M, 8], f32>) {
+  // expected-error @below {{expected result of type '!ragged.tensor<[N, 8], f32>', but got '!ragged.tensor<[M, 8], f32>'}}
+  %z = ragged.normalize layer %x {dims = 1 : i64, eps = 1.0e-5 : f64} : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[M, 8], f32>
+  return
+}

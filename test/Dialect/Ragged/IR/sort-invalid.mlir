@@ -117,3 +117,13 @@ func.func @scatter_over_batch(%z: tensor<4xf32>, %i: !ragged.tensor<[N], i64>, %
   %y = ragged.scatter max %z, %i, %x : tensor<4xf32>, !ragged.tensor<[N], i64>, !ragged.tensor<[N], f32> -> tensor<4xf32>
   return
 }
+
+// -----
+
+// expected-note @below {{symbol 'M' is bound here}}
+// expected-note @below {{symbol 'N' is bound here}}
+func.func @r1_sort(%x: !ragged.tensor<[N], f32>, %y: !ragged.tensor<[M], f32>) {
+  // expected-error @below {{expected sorted elements of type '!ragged.tensor<[N], f32>', but got '!ragged.tensor<[M], f32>'}}
+  %v, %i = ragged.sort %x dim 0 : !ragged.tensor<[N], f32> -> !ragged.tensor<[M], f32>, !ragged.tensor<[N], i64>
+  return
+}

@@ -202,3 +202,40 @@ func.func @call_results(%x: !ragged.tensor<[N], f32>) {
   ragged.call @g(%x) with {K = #ragged.extent<N>} : (!ragged.tensor<[N], f32>) -> ()
   return
 }
+
+// -----
+
+// expected-note @below {{symbol 'M' is bound here}}
+// expected-note @below {{symbol 'N' is bound here}}
+func.func @r9_partition(%x: !ragged.tensor<[N, M], f32>) {
+  // expected-error @below {{expected result of type '!ragged.partition<[N, M]>', but got '!ragged.partition<[M, N]>'}}
+  %p = ragged.partition %x : !ragged.tensor<[N, M], f32> -> !ragged.partition<[M, N]>
+  return
+}
+
+// -----
+
+// expected-note @below {{symbol 'M' is bound here}}
+// expected-note @below {{symbol 'N' is bound here}}
+func.func @r9_pack(%v: tensor<?x8xf32>, %p: !ragged.partition<[N]>, %y: !ragged.tensor<[M], f32>) {
+  // expected-error @below {{expected partition of type '!ragged.partition<[M]>', but got '!ragged.partition<[N]>'}}
+  %x = ragged.pack %v, %p : tensor<?x8xf32>, !ragged.partition<[N]> -> !ragged.tensor<[M, 8], f32>
+  return
+}
+
+// -----
+
+// R7: rows are counted in 64 bits.
+func.func @r7_offsets(%p: !ragged.partition<[N]>) {
+  // expected-error @below {{'ragged.offsets' op result #0 must be}}
+  %0 = ragged.offsets %p : !ragged.partition<[N]> -> tensor<?xi32>
+  return
+}
+
+// -----
+
+func.func @r7_total(%p: !ragged.partition<[N]>) {
+  // expected-error @below {{'ragged.total' op result #0 must be}}
+  %0 = ragged.total %p : !ragged.partition<[N]> -> tensor<i32>
+  return
+}

@@ -243,3 +243,14 @@ def test_sum_of_rows_of_a_table_at_an_index_of_one_column():
   %y = ragged.contract "nmk,ak->a" %v, %t : <N, 1, 1>, tensor<8x1xf32> -> <8>
   return %y : <8> }""", [x, table])  # fmt: skip
     assert [s[0] for s in out] == [2 + 1 + 3, 0, 8]
+
+
+def test_halves_times_what_was_summed_in_f32():
+    """The sum over n and m is a value of f32, the other operand is not."""
+    rng = np.random.default_rng(7)
+    x = [rng.standard_normal((n, n, 8)) for n in (3, 0, 2)]
+    for dtype in ("bf16", "f16"):
+        (out,) = checked(f"""func.func @f(%x: <N, N, 8; {dtype}>, %w: tensor<17x8x{dtype}>) -> <17; {dtype}> {{
+  %y = ragged.contract "nmk,ak->a" %x, %w : <N, N, 8; {dtype}>, tensor<17x8x{dtype}> -> <17; {dtype}>
+  return %y : <17; {dtype}> }}""", [x, rng.standard_normal((17, 8))])  # fmt: skip
+        assert out[0].any() and not out[1].any()

@@ -104,11 +104,16 @@ void TileVectorize::vectorizeOps(IRRewriter &rewriter) {
     // Refusals are silent: bufferization makes scalar loops of the op.
     ScopedDiagnosticHandler quiet(&getContext(),
                                   [](Diagnostic &) { return success(); });
+    // A contraction of vectors needs operands of one type.
+    bool isOfOneType =
+        llvm::all_equal(llvm::map_range(op.getDpsInputs(), [](Value input) {
+          return getElementTypeOrSelf(input.getType());
+        }));
     FailureOr<linalg::VectorizationResult> result = linalg::vectorize(
         rewriter, op, /*inputVectorSizes=*/{}, /*inputScalableVecDims=*/{},
         /*vectorizeNDExtract=*/true, /*flatten1DDepthwiseConv=*/false,
         /*assumeDynamicDimsMatchVecSizes=*/false,
-        /*createNamedContraction=*/true);
+        /*createNamedContraction=*/isOfOneType);
     if (succeeded(result))
       rewriter.replaceOp(op, result->replacements);
   }

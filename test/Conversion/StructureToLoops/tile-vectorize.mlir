@@ -50,3 +50,25 @@ func.func @diagonals(%x: tensor<11xf32>, %e: tensor<4x8xf32>) -> tensor<4x8xf32>
   } -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
+
+// A product of operands of two types: contractions of vectors have one.
+
+#rows = affine_map<(d0, d1, d2) -> (d0, d2)>
+#columns = affine_map<(d0, d1, d2) -> (d2, d1)>
+#both = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK-LABEL: func.func @mixed
+func.func @mixed(%x: tensor<4x1xf32>, %y: tensor<1x16xbf16>, %acc: tensor<4x16xf32>) -> tensor<4x16xf32> attributes {ragged.kernel} {
+  // CHECK-NOT: vector.contract
+  // CHECK: arith.extf %{{.*}} : vector<{{.*}}xbf16> to vector<{{.*}}xf32>
+  // CHECK: arith.mulf
+  // CHECK-NOT: linalg.generic
+  %0 = linalg.generic {indexing_maps = [#rows, #columns, #both], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %y : tensor<4x1xf32>, tensor<1x16xbf16>) outs(%acc : tensor<4x16xf32>) {
+  ^bb0(%a: f32, %b: bf16, %s: f32):
+    %wide = arith.extf %b : bf16 to f32
+    %p = arith.mulf %a, %wide : f32
+    %q = arith.addf %s, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<4x16xf32>
+  return %0 : tensor<4x16xf32>
+}

@@ -118,14 +118,14 @@ def broadcast_dims(trace: Trace, shapes: Sequence[Sequence[Extent]], symbol: str
     return trace.current_dims(result)
 
 
-def broadcast_to(trace: Trace, value: Value, dims: Sequence[Extent], batched: bool) -> Value:
-    """The value repeated to the given shape, aligned at the last axis."""
+def broadcast_to(trace: Trace, value: Value, dims: Sequence[Extent], batched: bool | str) -> Value:
+    """The value repeated to the given shape, aligned at the last axis. batched: as of Trace.emit."""
     skip = len(dims) - len(value.dims)
     return broadcast_axes(trace, value, tuple(range(skip, len(dims))), dims, batched)
 
 
 def broadcast_axes(
-    trace: Trace, value: Value, axes: Sequence[int], dims: Sequence[Extent], batched: bool
+    trace: Trace, value: Value, axes: Sequence[int], dims: Sequence[Extent], batched: bool | str
 ) -> Value:
     """Axis k of the value becomes axis ``axes[k]`` of the result; other axes are created."""
     value = trace.aligned(value)

@@ -93,7 +93,7 @@ def repeat(x: Any, repeats: Any, at_most: int | None = None) -> Any:
         counts = _emit.cast(trace, counts, _INDEX)
     check_repeats(at_most)
     if not counts.batched:
-        counts = _emit.broadcast_to(trace, counts, (), True)
+        counts = _emit.broadcast_to(trace, counts, (), trace.batch_of(sources, []))
     batch = trace.fresh_batch(f"the copies made at {user_location().short}")
     words = f"at_most {int(at_most)} "
     return _moved(trace, "ragged.repeat_batch", words, counts, batch, sources, structure)

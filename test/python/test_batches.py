@@ -138,6 +138,20 @@ def test_selections_of_selections_and_entries_of_chosen_samples():
         np.testing.assert_allclose(got, want, rtol=1e-5)
 
 
+def test_copies_of_chosen_samples():
+    """A number of copies that is the same for all samples is so for those that were chosen."""
+    x = singles([3, 0, 5, 2], 4)
+
+    @nested.jit
+    def program(x, n):
+        some = batch.select(x, x.shape[0] + nested.zeros((), np.int64) > 2)
+        return batch.repeat(some, 2), batch.repeat(some, n, at_most=3)
+
+    twice, thrice = program(x, np.int64(3))
+    equal(twice, [x[0], x[0], x[2], x[2]])
+    equal(thrice, [x[0]] * 3 + [x[2]] * 3)
+
+
 def test_samples_that_change_places_in_a_large_batch():
     """What is moved is more than the 2 MB for which launches take turns over windows of samples."""
     rows = np.random.default_rng(0).standard_normal((50_000, 64)).astype("f4")

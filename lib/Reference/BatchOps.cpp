@@ -67,10 +67,10 @@ Interpreter::chooseMembers(Operation *op, const BatchMove &move) {
         return failure();
     return chosen;
   case BatchMove::Kind::Indices: {
-    FailureOr<const Instances *> results = getInstances(op, move.resultPath);
+    FailureOr<const Instances *> results = getInstances(op, move.chosenPath);
     if (failed(results))
       return failure();
-    size_t depth = move.resultPath.size();
+    size_t depth = move.chosenPath.size();
     for (int64_t i = 0; i < (*results)->count; ++i)
       if (failed(choose((*results)->ancestors[depth - 1][i],
                         selector.instances[i].data.front().i)))
@@ -81,23 +81,18 @@ Interpreter::chooseMembers(Operation *op, const BatchMove &move) {
   llvm_unreachable("covered switch");
 }
 
-LogicalResult Interpreter::moveBatch(Operation *op) {
-  BatchMove move = BatchMove::of(op);
-  FailureOr<std::vector<std::vector<int64_t>>> chosen = chooseMembers(op, move);
-  if (failed(chosen))
-    return failure();
+LogicalResult Interpreter::bindMembers(Operation *op, const BatchMove &move,
+                                       ArrayRef<std::vector<int64_t>> chosen) {
   auto emitError = [=] { return op->emitError(); };
   std::string origin = ("'" + op->getName().getStringRef() + "'").str();
-  std::vector<int64_t> members, counts;
-  for (const std::vector<int64_t> &own : *chosen) {
+  std::vector<int64_t> counts;
+  for (const std::vector<int64_t> &own : chosen)
     counts.push_back(own.size());
-    members.insert(members.end(), own.begin(), own.end());
-  }
   if (move.bindsBatch()) {
-    StringAttr name = move.resultPath.back();
+    StringAttr name = move.chosenPath.back();
     Path parentPath = move.getParentPath();
     LogicalResult bound = parentPath.empty()
-                              ? scope.bindBatch(emitError, name, members.size(),
+                              ? scope.bindBatch(emitError, name, counts.front(),
                                                 origin, op->getLoc())
                               : scope.bind(emitError, name,
                                            {SmallVector<StringAttr>(parentPath),
@@ -106,22 +101,85 @@ LogicalResult Interpreter::moveBatch(Operation *op) {
       return failure();
   }
   for (auto [from, to] : llvm::zip_equal(move.from, move.to)) {
-    SymbolValue symbol{move.resultPath, {}, origin, op->getLoc()};
-    for (int64_t member : members) {
-      FailureOr<int64_t> length =
-          scope.evaluate(emitError, from, move.sourcePath, member);
-      if (failed(length))
-        return failure();
-      symbol.lengths.push_back(*length);
-    }
+    SymbolValue symbol{move.chosenPath, {}, origin, op->getLoc()};
+    for (const std::vector<int64_t> &own : chosen)
+      for (int64_t member : own) {
+        FailureOr<int64_t> length =
+            scope.evaluate(emitError, from, move.sourcePath, member);
+        if (failed(length))
+          return failure();
+        symbol.lengths.push_back(*length);
+      }
     if (failed(scope.bind(emitError, to.getName(), std::move(symbol))))
       return failure();
   }
+  return success();
+}
+
+LogicalResult Interpreter::checkMembers(Operation *op, const BatchMove &move,
+                                        ArrayRef<std::vector<int64_t>> chosen) {
+  auto emitError = [=] { return op->emitError(); };
+  FailureOr<const Instances *> results = getInstances(op, move.chosenPath);
+  FailureOr<const Instances *> parents = getInstances(op, move.getParentPath());
+  if (failed(results) || failed(parents))
+    return failure();
+  std::vector<std::vector<int64_t>> copies =
+      groupByParent(**results, **parents, move.chosenPath.size());
+  for (auto [parent, own] : llvm::enumerate(chosen)) {
+    if (own.size() != copies[parent].size()) {
+      InFlightDiagnostic diagnostic = op->emitError("chooses ");
+      diagnostic << own.size() << " of '" << move.sourcePath.back().getValue()
+                 << "'";
+      if (!move.getParentPath().empty())
+        diagnostic << " in " << scope.describe(move.getParentPath(), parent);
+      return diagnostic << ", expected the " << copies[parent].size() << " of '"
+                        << move.chosenPath.back().getValue() << "'";
+    }
+    for (auto [member, copy] : llvm::zip_equal(own, copies[parent]))
+      for (auto [from, to] : llvm::zip_equal(move.from, move.to)) {
+        FailureOr<int64_t> expected =
+            scope.evaluate(emitError, from, move.sourcePath, member);
+        FailureOr<int64_t> found =
+            scope.evaluate(emitError, to, move.chosenPath, copy);
+        if (failed(expected) || failed(found))
+          return failure();
+        if (*expected != *found)
+          return op->emitError("'") << to.str() << "' is " << *found << " in "
+                                    << scope.describe(move.chosenPath, copy)
+                                    << ", expected '" << from.str() << "' of "
+                                    << scope.describe(move.sourcePath, member)
+                                    << ", " << *expected;
+      }
+  }
+  return success();
+}
+
+LogicalResult Interpreter::moveBatch(Operation *op) {
+  BatchMove move = BatchMove::of(op);
+  FailureOr<std::vector<std::vector<int64_t>>> chosen = chooseMembers(op, move);
+  if (failed(chosen) || failed(move.binds ? bindMembers(op, move, *chosen)
+                                          : checkMembers(op, move, *chosen)))
+    return failure();
+  std::vector<int64_t> members;
+  for (const std::vector<int64_t> &own : *chosen)
+    members.insert(members.end(), own.begin(), own.end());
   for (auto [source, value] : llvm::zip_equal(move.sources, move.results)) {
+    const RaggedValue &from = get(source);
     RaggedValue result;
-    result.type = value.getType();
-    for (int64_t member : members)
-      result.instances.push_back(get(source).instances[member]);
+    if (move.sums) {
+      FailureOr<RaggedValue> zeros = allocate(op, value.getType());
+      if (failed(zeros))
+        return failure();
+      result = std::move(*zeros);
+      for (auto [copy, member] : llvm::enumerate(members))
+        for (auto [sum, number] : llvm::zip_equal(result.instances[member].data,
+                                                  from.instances[copy].data))
+          sum.f += number.f;
+    } else {
+      result.type = value.getType();
+      for (int64_t member : members)
+        result.instances.push_back(from.instances[member]);
+    }
     if (failed(set(value, std::move(result))))
       return failure();
   }
@@ -135,6 +193,8 @@ LogicalResult Interpreter::run(ragged::SelectBatchOp op) {
 LogicalResult Interpreter::run(ragged::RepeatBatchOp op) {
   return moveBatch(op);
 }
+
+LogicalResult Interpreter::run(ragged::MoveBatchOp op) { return moveBatch(op); }
 
 LogicalResult Interpreter::run(ragged::BindSizeOp op) {
   auto emitError = [&] { return op.emitError(); };

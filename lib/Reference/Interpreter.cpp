@@ -206,8 +206,9 @@ LogicalResult Interpreter::run(Operation *op) {
             ragged::MaskedSelectOp, ragged::NestOp, ragged::UnnestOp,
             ragged::ScanOp, ragged::AccumulateOp, ragged::SortOp,
             ragged::SearchSortedOp, ragged::ScatterOp, ragged::SelectBatchOp,
-            ragged::RepeatBatchOp, ragged::BindSizeOp, ragged::KernelOp,
-            arith::ConstantOp>([&](auto op) { return run(op); })
+            ragged::RepeatBatchOp, ragged::MoveBatchOp, ragged::BindSizeOp,
+            ragged::KernelOp, arith::ConstantOp>(
+          [&](auto op) { return run(op); })
       .Default([&](Operation *op) { return runElementwise(op); });
 }
 

@@ -106,12 +106,19 @@ private:
   // BatchOps.cpp
   Result run(ragged::SelectBatchOp op);
   Result run(ragged::RepeatBatchOp op);
+  Result run(ragged::MoveBatchOp op);
   Result run(ragged::BindSizeOp op);
   Result moveBatch(Op *op);
   /// For each parent the members that the results have: instances of the
   /// sources' path.
   mlir::FailureOr<std::vector<std::vector<int64_t>>>
   chooseMembers(Op *op, const ragged::BatchMove &move);
+  /// Binds the symbols of a choice.
+  Result bindMembers(Op *op, const ragged::BatchMove &move,
+                     llvm::ArrayRef<std::vector<int64_t>> chosen);
+  /// Checks that the symbols of the chosen members are those of this choice.
+  Result checkMembers(Op *op, const ragged::BatchMove &move,
+                      llvm::ArrayRef<std::vector<int64_t>> chosen);
 
   // ScanOps.cpp
   Result run(ragged::ScanOp op);

@@ -31,3 +31,32 @@ func.func @size(
   %y = ragged.slice %x dim 0 start <0> size <K> : !ragged.tensor<[N], f32> -> !ragged.tensor<[K], f32>
   return %y : !ragged.tensor<[K], f32>
 }
+
+// -----
+
+// A choice that is not the one that was made: another number of samples, of other lengths, of other documents.
+func.func @other_count(
+    %x: !ragged.tensor<[], f32> {reference.values = dense<0.0> : tensor<3xf32>},
+    %k: !ragged.tensor<[], i1> {reference.values = dense<[true, false, true]> : tensor<3xi1>},
+    %l: !ragged.tensor<[], i1> {reference.values = dense<[true, false, false]> : tensor<3xi1>}) -> !ragged.tensor<[], f32> {
+  %y = ragged.select_batch %k of %x renames [] to []
+      : !ragged.tensor<[], i1>, !ragged.tensor<[], f32> -> !ragged.tensor<[], f32, path = [C]>
+  // expected-error @below {{chooses 1 of 'B', expected the 2 of 'C'}}
+  %z = ragged.move_batch sum %l of %y renames [] to []
+      : !ragged.tensor<[], i1>, !ragged.tensor<[], f32, path = [C]> -> !ragged.tensor<[], f32>
+  return %z : !ragged.tensor<[], f32>
+}
+
+// -----
+
+func.func @other_lengths(
+    %x: !ragged.tensor<[N], f32> {reference.values = dense<0.0> : tensor<4xf32>, reference.lengths = [array<i64: 2, 1, 1>]},
+    %k: !ragged.tensor<[], i1> {reference.values = dense<[true, false, true]> : tensor<3xi1>},
+    %l: !ragged.tensor<[], i1> {reference.values = dense<[false, true, true]> : tensor<3xi1>}) -> !ragged.tensor<[N], f32> {
+  %y = ragged.select_batch %k of %x renames [N] to [K]
+      : !ragged.tensor<[], i1>, !ragged.tensor<[N], f32> -> !ragged.tensor<[K], f32, path = [C]>
+  // expected-error @below {{'K' is 2 in sample 0, expected 'N' of sample 1, 1}}
+  %z = ragged.move_batch sum %l of %y renames [N] to [K]
+      : !ragged.tensor<[], i1>, !ragged.tensor<[K], f32, path = [C]> -> !ragged.tensor<[N], f32>
+  return %z : !ragged.tensor<[N], f32>
+}

@@ -80,3 +80,26 @@ func.func @bind_size(
   %z = ragged.pad %x low [0] high [P - N] value 0.0 : f32 : !ragged.tensor<[N], f32> -> !ragged.tensor<[P], f32>
   return %y, %z : !ragged.tensor<[K], f32>, !ragged.tensor<[P], f32>
 }
+
+// The sum of the copies of each sample, 0 where there are none; and copies of what is summed.
+// CHECK-LABEL: @move
+// CHECK: 0 :
+// CHECK-NEXT: [0] [2, 4]
+// CHECK-NEXT: [1] [0]
+// CHECK-NEXT: [2] [3]
+// CHECK: 1 :
+// CHECK-NEXT: [0] [2, 4]
+// CHECK-NEXT: [1] [2, 4]
+// CHECK-NEXT: [2] [3]
+func.func @move(
+    %x: !ragged.tensor<[N], f32> {reference.values = dense<[1.0, 2.0, 9.0, 3.0]> : tensor<4xf32>, reference.lengths = [array<i64: 2, 1, 1>]},
+    %n: !ragged.tensor<[], i64> {reference.values = dense<[2, 0, 1]> : tensor<3xi64>})
+    -> (!ragged.tensor<[N], f32>, !ragged.tensor<[K], f32, path = [C]>) {
+  %y = ragged.repeat_batch %n at_most 2 of %x renames [N] to [K]
+      : !ragged.tensor<[], i64>, !ragged.tensor<[N], f32> -> !ragged.tensor<[K], f32, path = [C]>
+  %s = ragged.move_batch sum %n of %y renames [N] to [K]
+      : !ragged.tensor<[], i64>, !ragged.tensor<[K], f32, path = [C]> -> !ragged.tensor<[N], f32>
+  %c = ragged.move_batch %n of %s renames [N] to [K]
+      : !ragged.tensor<[], i64>, !ragged.tensor<[N], f32> -> !ragged.tensor<[K], f32, path = [C]>
+  return %s, %c : !ragged.tensor<[N], f32>, !ragged.tensor<[K], f32, path = [C]>
+}

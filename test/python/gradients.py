@@ -118,15 +118,12 @@ def compare(
             same(x, y, 1e-12, f"compiled gradient {k}")
     gradients = [g.samples for g in exact]
     for k, position in enumerate(floats):
-        batched = isinstance(args[position], list)
-        at = args[position] if batched else [args[position]]
         for _ in range(directions):
-            moves = [rng.standard_normal(np.shape(a)) for a in at]
+            moves = [rng.standard_normal(np.shape(a)) for a in leaves(args[position])]
 
             def moved(t):
-                new = [a + t * m for a, m in zip(at, moves)]  # noqa: B023
                 changed = list(args)
-                changed[position] = new if batched else new[0]  # noqa: B023
+                changed[position] = shifted(args[position], iter(moves), t)  # noqa: B023
                 return total(seeds, interpret(forward, [*changed, *captured]))
 
             numeric = (moved(step) - moved(-step)) / (2 * step)
@@ -136,6 +133,15 @@ def compare(
                 f"gradient of argument {position}: {analytic}, but differences give {numeric}"
             )
     return gradients
+
+
+def leaves(x):
+    """The arrays of an argument: one, those of samples, those of members of samples."""
+    return [a for part in x for a in leaves(part)] if isinstance(x, list) else [x]
+
+
+def shifted(x, moves, t):
+    return [shifted(part, moves, t) for part in x] if isinstance(x, list) else x + t * next(moves)
 
 
 def same(x, y, tolerance, what):

@@ -319,6 +319,22 @@ case("repeat_batch", """func.func @f(%x: <N, M>, %b: <5; i1>, %c: <; i64>)
               lambda rng, lengths: [np.int64(rng.integers(0, 4)) for _ in lengths]),
      batch=True)  # fmt: skip
 
+case("move_batch", """func.func @f(%x: <N, M>, %h: <3, N; f16>, %c: <; i64>)
+    -> (<N, M>, <3, N; f16>, <K, L; f32; path = [C]>) {
+  %u, %v = ragged.repeat_batch %c at_most 3 of %x, %h renames [N, M] to [K, L]
+      : <; i64>, <N, M>, <3, N; f16> -> <K, L; f32; path = [C]>, <3, K; f16; path = [C]>
+  %n = ragged.map ins(%u : <K, L; f32; path = [C]>) {
+  ^bb0(%a: f32):
+    %m = math.exp %a : f32
+    ragged.yield %m : f32 } -> <K, L; f32; path = [C]>
+  %s, %t = ragged.move_batch sum %c of %n, %v renames [N, M] to [K, L]
+      : <; i64>, <K, L; f32; path = [C]>, <3, K; f16; path = [C]> -> <N, M>, <3, N; f16>
+  %w = ragged.move_batch %c of %s renames [N, M] to [K, L] : <; i64>, <N, M> -> <K, L; f32; path = [C]>
+  return %s, %t, %w : <N, M>, <3, N; f16>, <K, L; f32; path = [C]> }""",
+     together(rectangles(), lambda rng, lengths: [normal(rng, 3, n, dtype="f2") for n in lengths],
+              lambda rng, lengths: [np.int64(rng.integers(0, 4)) for _ in lengths]),
+     batch=True)  # fmt: skip
+
 case("reorder_batch", """func.func @f(%x: <N, 6; f16>, %y: <3; ui8>) -> (<K, 6; f16>, <3; ui8>, <L, 6; f16; path = [C]>) {
   %i = ragged.iota dim 0 : tensor<1xi64>
   %b = ragged.broadcast %i dims [0] : tensor<1xi64> -> <1; i64>

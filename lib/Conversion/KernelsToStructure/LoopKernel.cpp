@@ -11,6 +11,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "nested/Conversion/LoopsToLLVM/Passes.h"
+#include "nested/Dialect/Ragged/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace nested;
@@ -178,6 +179,19 @@ int64_t LoopKernel::countBytes(ArrayRef<LoopOperand> operands) {
   return bytes;
 }
 
+Value nested::ragged::convertFloats(OpBuilder &b, Location loc, Value value,
+                                    Type element) {
+  Type from = getElementTypeOrSelf(value.getType());
+  if (!isa<FloatType>(from) || from == element)
+    return value;
+  Type type = element;
+  if (auto vector = dyn_cast<VectorType>(value.getType()))
+    type = vector.clone(element);
+  if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
+    return arith::ExtFOp::create(b, loc, type, value);
+  return arith::TruncFOp::create(b, loc, type, value);
+}
+
 SmallVector<Value> nested::ragged::cloneElementwise(OpBuilder &b, Block &block,
                                                     ValueRange arguments,
                                                     int64_t width) {
@@ -295,6 +309,13 @@ void LoopKernelBuilder::addKernel(StringRef suffix, const LoopUnits &units,
   LoopCost cost = body(kernel);
   createLaunch(b, op, full, kernel.finish(cost), UnitKind::Groups, 0, 1,
                schedule);
+}
+
+void LoopKernelBuilder::checkEqual(ExtentAttr lhs, ExtentAttr rhs) {
+  CheckOp::create(b, op->getLoc(), CheckKind::EQ, lhs, rhs,
+                  makePathAttr(op->getContext(), {}),
+                  b.getStringAttr(op->getName().stripDialect()),
+                  b.getStringAttr(formatLocation(op->getLoc())), ArrayAttr());
 }
 
 Value LoopKernelBuilder::createPartials(const LogicalType &type,

@@ -121,6 +121,11 @@ private:
   KernelSignature signature;
 };
 
+/// Elements or vectors of floats as those of another width; other elements as
+/// they are.
+mlir::Value convertFloats(mlir::OpBuilder &b, mlir::Location loc,
+                          mlir::Value value, mlir::Type element);
+
 /// The region of a block whose ops are all elementwise, on vectors of `width`
 /// elements (0: on scalars). Arguments may be scalars all the same: what
 /// depends on those alone stays one. Constants of around it come along. Gives
@@ -154,6 +159,8 @@ public:
                   ExtentAttr upper, mlir::Value counts) {
     schedule.bindSymbol(op->getLoc(), name, path, upper, counts);
   }
+  /// A step that checks two numbers of the batch once they are known.
+  void checkEqual(ExtentAttr lhs, ExtentAttr rhs);
   /// A temporary with a row of `type` for each chunk of so many rows.
   mlir::Value createPartials(const LogicalType &type, const TableKey &rows,
                              int64_t chunk);

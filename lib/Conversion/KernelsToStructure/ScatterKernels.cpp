@@ -52,19 +52,6 @@ static Value combine(ScatterKind kind, OpBuilder &b, Location loc, Type type,
   llvm_unreachable("covered switch");
 }
 
-/// Elements or vectors of floats to those of another width.
-static Value convert(OpBuilder &b, Location loc, Value value, Type element) {
-  Type from = getElementTypeOrSelf(value.getType());
-  if (!isa<FloatType>(from) || from == element)
-    return value;
-  Type type = element;
-  if (auto vector = dyn_cast<VectorType>(value.getType()))
-    type = vector.clone(element);
-  if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
-    return arith::ExtFOp::create(b, loc, type, value);
-  return arith::TruncFOp::create(b, loc, type, value);
-}
-
 /// Blocks of rows of a result that all samples go into. Each of them reads all
 /// indices.
 static constexpr int64_t kMaxBlocks = 64;
@@ -108,7 +95,8 @@ void Scatter::copy(OpBuilder &b, Location loc, const LoopOperand &from,
         IndexBuilder cb(at, l);
         Value value =
             LoopKernel::load(at, l, from, cb.add(fromFirst, column), width);
-        LoopKernel::store(at, l, convert(at, l, value, to.type.elementType), to,
+        LoopKernel::store(at, l,
+                          convertFloats(at, l, value, to.type.elementType), to,
                           cb.add(toFirst, column));
       });
 }
@@ -148,7 +136,8 @@ void Scatter::combineSample(OpBuilder &b, Location loc, Value sample) {
                 Value old = LoopKernel::load(block, bl, sums, place, width);
                 Value update = LoopKernel::load(block, bl, updates,
                                                 cb.add(from, column), width);
-                update = convert(block, bl, update, sums.type.elementType);
+                update =
+                    convertFloats(block, bl, update, sums.type.elementType);
                 LoopKernel::store(block, bl,
                                   combine(op.getKind(), block, bl,
                                           sums.type.elementType, old, update),

@@ -62,7 +62,7 @@ std::optional<TableKey> ScheduleBuilder::getBound(const TableKey &key) const {
   if (key.kind != TableKind::Offsets)
     return std::nullopt;
   auto move = llvm::find_if(selections, [&](const BatchMove &move) {
-    return key.path == move.resultPath;
+    return key.path == move.chosenPath;
   });
   // An index may choose a long sample as often as it likes.
   if (move == selections.end() || (move->kind != BatchMove::Kind::Mask &&

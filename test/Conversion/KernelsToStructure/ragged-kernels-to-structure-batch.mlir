@@ -41,3 +41,29 @@ func.func @checks(%x: !ragged.tensor<[N], f32>, %n: !ragged.tensor<[], i64>) -> 
   %z = ragged.slice %x dim 0 start <0> size <2> {reason = "x[:2]"} : !ragged.tensor<[N], f32> -> !ragged.tensor<[2], f32>
   return %y, %z : !ragged.tensor<[K], f32>, !ragged.tensor<[2], f32>
 }
+
+// Back to where they came from: nothing is bound again. The copies of each sample are a list, along which they are added.
+// CHECK-LABEL: ragged.schedule @back
+// CHECK: ragged.bind "K" path [C] upper <N>
+// CHECK: ragged.launch @back_move_batch1_which
+// CHECK-NEXT: ragged.launch @back_move_batch1_lengths {{.*}}errors = ["move_batch: K is {value} in sample {sample}, expected N of the sample that it is a copy of
+// CHECK-NOT: ragged.bind
+// CHECK: ragged.launch @back_move_batch1_link
+// CHECK: ragged.launch @back_move_batch1_sum0 {{.*}}
+// CHECK-NOT: per_sample
+func.func @back(%x: !ragged.tensor<[N, 4], f32>, %keep: !ragged.tensor<[], i1>) -> !ragged.tensor<[N, 4], f32> {
+  %y = ragged.select_batch %keep of %x renames [N] to [K]
+      : !ragged.tensor<[], i1>, !ragged.tensor<[N, 4], f32> -> !ragged.tensor<[K, 4], f32, path = [C]>
+  %z = ragged.move_batch sum %keep of %y renames [N] to [K]
+      : !ragged.tensor<[], i1>, !ragged.tensor<[K, 4], f32, path = [C]> -> !ragged.tensor<[N, 4], f32>
+  return %z : !ragged.tensor<[N, 4], f32>
+}
+
+// A list is as long as the batch that it made.
+// CHECK-LABEL: ragged.schedule @list
+// CHECK: ragged.check eq <C> <2> path [] what "move_batch"
+func.func @list(%x: !ragged.tensor<[4], f32>, %l: tensor<2xi64>) -> !ragged.tensor<[4], f32> {
+  %y = ragged.select_batch %l of %x renames [] to [] : tensor<2xi64>, !ragged.tensor<[4], f32> -> !ragged.tensor<[4], f32, path = [C]>
+  %z = ragged.move_batch sum %l of %y renames [] to [] : tensor<2xi64>, !ragged.tensor<[4], f32, path = [C]> -> !ragged.tensor<[4], f32>
+  return %z : !ragged.tensor<[4], f32>
+}

@@ -21,22 +21,22 @@ using namespace nested::ragged;
 std::optional<BatchMove> BatchMove::get(Operation *op) {
   BatchMove move;
   OperandRange sources(nullptr, 0);
+  auto read = [&](auto batchOp, Value selector) {
+    move.selector = selector;
+    sources = batchOp.getSources();
+    move.from = toExtents(batchOp.getFrom());
+    move.to = toExtents(batchOp.getTo());
+  };
   if (auto select = dyn_cast<SelectBatchOp>(op)) {
-    move.selector = select.getSelector();
-    sources = select.getSources();
-    move.from = toExtents(select.getFrom());
-    move.to = toExtents(select.getTo());
-    auto ragged = dyn_cast<RaggedTensorType>(move.selector.getType());
-    move.kind = !ragged                                ? Kind::List
-                : ragged.getElementType().isInteger(1) ? Kind::Mask
-                                                       : Kind::Indices;
+    read(select, select.getSelector());
   } else if (auto repeat = dyn_cast<RepeatBatchOp>(op)) {
-    move.selector = repeat.getCounts();
-    sources = repeat.getSources();
-    move.from = toExtents(repeat.getFrom());
-    move.to = toExtents(repeat.getTo());
+    read(repeat, repeat.getCounts());
     move.atMost = repeat.getAtMost();
-    move.kind = Kind::Counts;
+  } else if (auto known = dyn_cast<MoveBatchOp>(op)) {
+    read(known, known.getSelector());
+    move.atMost = std::numeric_limits<int64_t>::max();
+    move.binds = false;
+    move.sums = known.getSum();
   } else {
     return std::nullopt;
   }
@@ -45,7 +45,20 @@ std::optional<BatchMove> BatchMove::get(Operation *op) {
   move.sources = sources;
   move.results = op->getResults();
   move.sourcePath = LogicalType::of(sources[0]).path;
-  move.resultPath = LogicalType::of(op->getResult(0)).path;
+  move.chosenPath = LogicalType::of(op->getResult(0)).path;
+  if (move.sums)
+    std::swap(move.sourcePath, move.chosenPath);
+  auto selector = dyn_cast<RaggedTensorType>(move.selector.getType());
+  bool repeats = isa<RepeatBatchOp>(op);
+  if (!selector)
+    move.kind = Kind::List;
+  else if (!repeats && selector.getElementType().isInteger(1))
+    move.kind = Kind::Mask;
+  else if (repeats ||
+           (!move.binds && selector.getPath() != ArrayRef(move.chosenPath)))
+    move.kind = Kind::Counts;
+  else
+    move.kind = Kind::Indices;
   return move;
 }
 
@@ -80,7 +93,7 @@ static LogicalResult verifyRenames(Operation *op, const BatchMove &move) {
       if (!extent.isSymbol() || llvm::is_contained(list.take_front(i), extent))
         return emitExpected(op, "distinct symbols", formatExtents(list));
   for (ExtentAttr extent : move.to)
-    if (known.contains(extent.getName()))
+    if (move.binds && known.contains(extent.getName()))
       return emitExpected(op, "a fresh symbol",
                           "'" + extent.str() + "', a symbol of the sources");
   return success();
@@ -125,25 +138,27 @@ static LogicalResult verifySelector(Operation *op, const BatchMove &move) {
   llvm_unreachable("covered switch");
 }
 
-static LogicalResult verifyResultPath(Operation *op, const BatchMove &move) {
-  if (!move.bindsBatch()) {
+static LogicalResult verifyChosenPath(Operation *op, const BatchMove &move) {
+  if (move.kind == BatchMove::Kind::Indices) {
     LogicalType selector = LogicalType::of(move.selector);
-    if (move.resultPath == selector.path)
+    if (move.chosenPath == selector.path)
       return success();
     return emitExpected(op,
                         "results over the path of the indices, " +
                             formatPath(selector.path),
-                        formatPath(move.resultPath));
+                        formatPath(move.chosenPath));
   }
-  if (move.resultPath.size() == move.sourcePath.size() &&
-      ArrayRef(move.resultPath).drop_back() == move.getParentPath() &&
-      !llvm::is_contained(move.sourcePath, move.resultPath.back()) &&
-      !llvm::is_contained(move.to, move.getResultMembers()))
+  if (move.chosenPath.size() == move.sourcePath.size() &&
+      ArrayRef(move.chosenPath).drop_back() == move.getParentPath() &&
+      !llvm::is_contained(move.sourcePath, move.chosenPath.back()) &&
+      !llvm::is_contained(move.to, move.getChosenMembers()))
     return success();
   return emitExpected(op,
-                      "results over the path " + formatPath(move.sourcePath) +
-                          " with a fresh symbol as its last component",
-                      formatPath(move.resultPath));
+                      (move.sums ? "sources" : "results") +
+                          (" over the path " + formatPath(move.sourcePath)) +
+                          " with " + (move.binds ? "a fresh" : "another") +
+                          " symbol as its last component",
+                      formatPath(move.chosenPath));
 }
 
 static LogicalResult verifyBatchMove(Operation *op) {
@@ -153,23 +168,29 @@ static LogicalResult verifyBatchMove(Operation *op) {
                         Twine(op->getNumOperands() - 1) + " and " +
                             Twine(op->getNumResults()));
   // R1: all sources have the same members.
+  ArrayRef<StringAttr> path = move->sums ? move->chosenPath : move->sourcePath;
   for (Value source : move->sources)
     if (LogicalType type = LogicalType::of(source);
-        type.path != move->sourcePath) {
-      InFlightDiagnostic diagnostic = emitExpected(
-          op, "sources over one path",
-          formatPath(move->sourcePath) + " and " + formatPath(type.path));
+        ArrayRef(type.path) != path) {
+      InFlightDiagnostic diagnostic =
+          emitExpected(op, "sources over one path",
+                       formatPath(path) + " and " + formatPath(type.path));
       attachMismatchNotes(diagnostic, op, LogicalType::of(move->sources[0]),
                           type);
       return diagnostic;
     }
   if (failed(verifyRenames(op, *move)) || failed(verifySelector(op, *move)) ||
-      failed(verifyResultPath(op, *move)))
+      failed(verifyChosenPath(op, *move)))
     return failure();
   NamedAttrList names;
-  for (auto [from, to] : llvm::zip_equal(move->from, move->to))
+  auto rename = [&](ExtentAttr from, ExtentAttr to) {
+    if (move->sums)
+      std::swap(from, to);
     names.set(from.getName(), to);
-  names.set(move->sourcePath.back(), move->getResultMembers());
+  };
+  for (auto [from, to] : llvm::zip_equal(move->from, move->to))
+    rename(from, to);
+  rename(move->getSourceMembers(), move->getChosenMembers());
   DictionaryAttr substitution = names.getDictionary(op->getContext());
   for (auto [i, pair] :
        llvm::enumerate(llvm::zip_equal(move->sources, move->results))) {
@@ -193,6 +214,15 @@ LogicalResult RepeatBatchOp::verify() {
   return verifyBatchMove(*this);
 }
 
+LogicalResult MoveBatchOp::verify() {
+  if (getSum())
+    for (Value source : getSources())
+      if (!isa<FloatType>(LogicalType::of(source).elementType))
+        return emitExpected(*this, "sources of floats",
+                            quote(source.getType()));
+  return verifyBatchMove(*this);
+}
+
 LogicalResult BindSizeOp::verify() {
   LogicalType size = LogicalType::of(getSize());
   if (failed(verifyType(
@@ -209,6 +239,54 @@ LogicalResult BindSizeOp::verify() {
     return emitExpected(*this, "a result over path " + formatPath(size.path),
                         formatPath(type.getPath()));
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Derivatives
+//===----------------------------------------------------------------------===//
+
+/// Gradients of the results to those of the sources, in the other direction.
+/// There is none of the selector.
+static SmallVector<Value> emitBatchAdjoint(Operation *op, OpBuilder &b,
+                                           ArrayRef<Value> gradients,
+                                           ArrayRef<bool> active) {
+  BatchMove move = BatchMove::of(op);
+  SmallVector<Value> given, found(op->getNumOperands());
+  SmallVector<Type> types;
+  SmallVector<size_t> operands;
+  for (auto [i, gradient] : llvm::enumerate(gradients))
+    if (gradient && active[1 + i]) {
+      given.push_back(gradient);
+      types.push_back(move.sources[i].getType());
+      operands.push_back(1 + i);
+    }
+  if (given.empty())
+    return found;
+  auto moved = MoveBatchOp::create(b, op->getLoc(), types,
+                                   /*sum=*/!move.sums, move.selector, given,
+                                   makeExtentsAttr(op->getContext(), move.from),
+                                   makeExtentsAttr(op->getContext(), move.to));
+  for (auto [i, result] : llvm::zip_equal(operands, moved.getResults()))
+    found[i] = result;
+  return found;
+}
+
+FailureOr<SmallVector<Value>>
+SelectBatchOp::emitAdjoint(OpBuilder &builder, ArrayRef<Value> gradients,
+                           ArrayRef<Value>, ArrayRef<bool> active) {
+  return emitBatchAdjoint(*this, builder, gradients, active);
+}
+
+FailureOr<SmallVector<Value>>
+RepeatBatchOp::emitAdjoint(OpBuilder &builder, ArrayRef<Value> gradients,
+                           ArrayRef<Value>, ArrayRef<bool> active) {
+  return emitBatchAdjoint(*this, builder, gradients, active);
+}
+
+FailureOr<SmallVector<Value>>
+MoveBatchOp::emitAdjoint(OpBuilder &builder, ArrayRef<Value> gradients,
+                         ArrayRef<Value>, ArrayRef<bool> active) {
+  return emitBatchAdjoint(*this, builder, gradients, active);
 }
 
 #define GET_OP_CLASSES

@@ -85,9 +85,11 @@ static void bindDim(Value result, int64_t dim, Type source, ExtentAttr upper,
 /// The batch that the results are over, and the lengths of its members.
 static void bindMembers(const BatchMove &move,
                         SmallVectorImpl<SymbolBinding> &bindings) {
+  if (!move.binds)
+    return;
   if (move.bindsBatch()) {
     SymbolBinding binding;
-    binding.name = move.resultPath.back();
+    binding.name = move.chosenPath.back();
     binding.value = move.results[0];
     binding.path.append(move.getParentPath().begin(),
                         move.getParentPath().end());
@@ -101,7 +103,7 @@ static void bindMembers(const BatchMove &move,
     binding.name = to.getName();
     binding.value = move.results[0];
     binding.dim = 0;
-    binding.path = move.resultPath;
+    binding.path = move.chosenPath;
     binding.upperBound = from;
     bindings.push_back(binding);
   }

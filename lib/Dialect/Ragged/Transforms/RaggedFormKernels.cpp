@@ -76,9 +76,10 @@ void RaggedFormKernels::materializeLoads(IRRewriter &rewriter) {
       if (isa<GenericOp>(op) && !isReadOutside(op, operand))
         continue;
       Operation *producer = operand.get().getDefiningOp();
-      bool constant = producer && producer->hasTrait<OpTrait::ConstantLike>() &&
-                      isa<func::ReturnOp, ReshapeOp, IndexedLoadOpInterface,
-                          SelectBatchOp, RepeatBatchOp, BindSizeOp>(op);
+      bool constant =
+          producer && producer->hasTrait<OpTrait::ConstantLike>() &&
+          isa<func::ReturnOp, ReshapeOp, IndexedLoadOpInterface, SelectBatchOp,
+              RepeatBatchOp, MoveBatchOp, BindSizeOp>(op);
       // Other dims of the same memory: kernels read them, and so do these.
       bool isView = isa_and_present<ReshapeOp>(producer) &&
                     !isa<GenericOp, ReshapeOp, BarrierOp, GatherOp,

@@ -184,6 +184,50 @@ func.func @repeat_bound(%n: !ragged.tensor<[], i64>, %x: !ragged.tensor<[4], f32
 
 // -----
 
+func.func @move_path(%keep: !ragged.tensor<[], i1>, %x: !ragged.tensor<[4], f32>) {
+  // expected-error @below {{expected results over the path [B] with another symbol as its last component, but got [B]}}
+  %z = ragged.move_batch %keep of %x renames [] to [] : !ragged.tensor<[], i1>, !ragged.tensor<[4], f32> -> !ragged.tensor<[4], f32>
+  return
+}
+
+// -----
+
+func.func @move_back_path(%i: tensor<2xi64>, %x: !ragged.tensor<[4], f32>) {
+  // expected-error @below {{expected sources over the path [B] with another symbol as its last component, but got [B]}}
+  %z = ragged.move_batch sum %i of %x renames [] to [] : tensor<2xi64>, !ragged.tensor<[4], f32> -> !ragged.tensor<[4], f32>
+  return
+}
+
+// -----
+
+// expected-note @below {{symbol 'N' is bound here}}
+// expected-note @below {{symbol 'K' is bound here}}
+func.func @move_result(%i: !ragged.tensor<[], i64>, %x: !ragged.tensor<[N], f32>, %y: !ragged.tensor<[K], f32>) {
+  // expected-error @below {{expected result 0 of type '!ragged.tensor<[N], f32>', but got '!ragged.tensor<[K], f32>'}}
+  %z = ragged.move_batch sum %i of %y renames [N] to [K] : !ragged.tensor<[], i64>, !ragged.tensor<[K], f32> -> !ragged.tensor<[K], f32>
+  return
+}
+
+// -----
+
+func.func @move_counts(%n: !ragged.tensor<[], i32>, %x: !ragged.tensor<[4], f32>, %y: !ragged.tensor<[4], f32, path = [C]>) {
+  // expected-error @below {{expected counts of type '!ragged.tensor<[], i64>', but got '!ragged.tensor<[], i32>'}}
+  %z = ragged.move_batch %n of %x renames [] to []
+      : !ragged.tensor<[], i32>, !ragged.tensor<[4], f32> -> !ragged.tensor<[4], f32, path = [C]>
+  return
+}
+
+// -----
+
+func.func @sums(%keep: !ragged.tensor<[], i1>, %y: !ragged.tensor<[4], i32, path = [C]>) {
+  // expected-error @below {{expected sources of floats, but got '!ragged.tensor<[4], i32, path = [C]>'}}
+  %z = ragged.move_batch sum %keep of %y renames [] to []
+      : !ragged.tensor<[], i1>, !ragged.tensor<[4], i32, path = [C]> -> !ragged.tensor<[4], i32>
+  return
+}
+
+// -----
+
 func.func @bind_size_type(%n: !ragged.tensor<[], f32>) {
   // expected-error @below {{expected size of type '!ragged.tensor<[], i64>', but got '!ragged.tensor<[], f32>'}}
   %p = ragged.bind_size %n at_most <8> : !ragged.tensor<[], f32> -> !ragged.partition<[K]>

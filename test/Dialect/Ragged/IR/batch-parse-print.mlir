@@ -32,6 +32,19 @@ func.func @nested_path(%x: !ragged.tensor<[T, 8], f32, path = [B, S]>, %n: !ragg
   return
 }
 
+// Between a batch and the samples that were chosen of it, in both directions.
+// CHECK-LABEL: func.func @move
+func.func @move(%x: !ragged.tensor<[N, 8], f32>, %keep: !ragged.tensor<[], i1>) {
+  %y = ragged.select_batch %keep of %x renames [N] to [K] : !ragged.tensor<[], i1>, !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[K, 8], f32, path = [C]>
+  // CHECK: ragged.move_batch %{{.*}} of %{{.*}} renames [N] to [K] : !ragged.tensor<[], i1>, !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[K, 8], f32, path = [C]>
+  %z = ragged.move_batch %keep of %x renames [N] to [K] : !ragged.tensor<[], i1>, !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[K, 8], f32, path = [C]>
+  // CHECK: ragged.move_batch sum %{{.*}} of %{{.*}}, %{{.*}} renames [N] to [K] : !ragged.tensor<[], i1>, !ragged.tensor<[K, 8], f32, path = [C]>, !ragged.tensor<[K, 8], f32, path = [C]> -> !ragged.tensor<[N, 8], f32>, !ragged.tensor<[N, 8], f32>
+  %u:2 = ragged.move_batch sum %keep of %y, %z renames [N] to [K]
+      : !ragged.tensor<[], i1>, !ragged.tensor<[K, 8], f32, path = [C]>, !ragged.tensor<[K, 8], f32, path = [C]>
+      -> !ragged.tensor<[N, 8], f32>, !ragged.tensor<[N, 8], f32>
+  return
+}
+
 // CHECK-LABEL: func.func @bind_size
 func.func @bind_size(%x: !ragged.tensor<[N, 8], f32>, %n: !ragged.tensor<[], i64>, %m: tensor<i64>) {
   // CHECK: ragged.bind_size %{{.*}} at_most <N> : !ragged.tensor<[], i64> -> !ragged.partition<[K]>

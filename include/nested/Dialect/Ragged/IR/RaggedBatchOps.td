@@ -13,12 +13,12 @@ include "nested/Dialect/Ragged/IR/RaggedBase.td"
 // What changes which samples there are. Words: the *members* are the instances of the last component of the
 // sources' path (samples for `[B]`, sentences of documents for `[B, S]`); `renames [N] to [K]` gives the sources' symbols that
 // have one length per member their names in the results.
-class Ragged_BatchOp<string mnemonic> : Ragged_BindingOp<mnemonic> {
+class Ragged_BatchOp<string mnemonic, list<Trait> traits> : Ragged_BindingOp<mnemonic, traits> {
   let results = (outs Variadic<Ragged_TensorType>:$results);
   let hasVerifier = 1;
 }
 
-def Ragged_SelectBatchOp : Ragged_BatchOp<"select_batch"> {
+def Ragged_SelectBatchOp : Ragged_BatchOp<"select_batch", [Ragged_Differentiable]> {
   let summary = "some samples, or the samples in another order; a batch from data";
   let description = [{
     The selector says which members of the sources' batch the results have:
@@ -48,7 +48,7 @@ def Ragged_SelectBatchOp : Ragged_BatchOp<"select_batch"> {
   }];
 }
 
-def Ragged_RepeatBatchOp : Ragged_BatchOp<"repeat_batch"> {
+def Ragged_RepeatBatchOp : Ragged_BatchOp<"repeat_batch", [Ragged_Differentiable]> {
   let summary = "each sample several times; a batch from data";
   let description = [{
     Each member of the sources' batch comes as often as `counts` says, copies behind each other. A count that is negative or
@@ -66,6 +66,37 @@ def Ragged_RepeatBatchOp : Ragged_BatchOp<"repeat_batch"> {
     $counts `at_most` $at_most `of` $sources `renames` custom<Extents>($from) `to` custom<Extents>($to) attr-dict
     `:` qualified(type($counts)) `,` type($sources) `->` type($results)
   }];
+}
+
+// Not pure: what does not fit is a run-time error.
+def Ragged_MoveBatchOp : Ragged_Op<"move_batch", [MemoryEffects<[MemWrite]>, Ragged_Differentiable]> {
+  let summary = "between a batch and the members that were chosen of it";
+  let description = [{
+    Of a choice that has been made: of `select_batch`, whose selector it has, or of `repeat_batch`, whose counts. The chosen members'
+    batch and the symbols behind `to` are those that the choice bound; this op binds nothing.
+
+    Values over the sources' batch become values over the chosen members', as in the op that chose them. With `sum` it is the other way:
+    each member of the result is the sum of its copies, in their order, and 0 where there are none; that is of floats.
+
+    The two are the adjoints of each other, and with `sum` it is that of `select_batch` and `repeat_batch`. Counts and lengths that are not those
+    of the choice are a run-time error.
+
+    R6: sums are kept in f64. R8: they are in the order of the copies.
+
+    ```mlir
+    %dx, %dv = ragged.move_batch sum %keep of %dy, %dw renames [N] to [K]
+        : !ragged.tensor<[], i1>, !ragged.tensor<[K, 8], f32, path = [C]>, !ragged.tensor<[4], f32, path = [C]>
+        -> !ragged.tensor<[N, 8], f32>, !ragged.tensor<[4], f32>
+    ```
+  }];
+  let arguments = (ins UnitAttr:$sum, AnyTypeOf<[Ragged_TensorType, StaticShapeTensorOf<[I64]>]>:$selector,
+                       Variadic<Ragged_TensorType>:$sources, Ragged_ExtentArrayAttr:$from, Ragged_ExtentArrayAttr:$to);
+  let results = (outs Variadic<Ragged_TensorType>:$results);
+  let assemblyFormat = [{
+    (`sum` $sum^)? $selector `of` $sources `renames` custom<Extents>($from) `to` custom<Extents>($to) attr-dict
+    `:` type($selector) `,` type($sources) `->` type($results)
+  }];
+  let hasVerifier = 1;
 }
 
 def Ragged_BindSizeOp : Ragged_BindingOp<"bind_size"> {

@@ -18,9 +18,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ScheduleSteps.h"
+
 #include "nested/Conversion/LoopsToLLVM/KernelMemRefs.h"
 #include "nested/Conversion/StructureToLoops/Passes.h"
-#include "nested/Dialect/Ragged/IR/Ragged.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -70,14 +71,8 @@ private:
 
 } // namespace
 
-static BufferOp getBuffer(Value value) {
-  while (auto alias = value.getDefiningOp<AliasOp>())
-    value = alias.getSource();
-  return value.getDefiningOp<BufferOp>();
-}
-
 void ScheduleMarker::addStep(Operation *op) {
-  if (isa<TableOp, BufferOp, AliasOp>(op))
+  if (isDeclaration(op))
     return;
   Step step{op, {}, {}};
   auto launch = dyn_cast<LaunchOp>(op);

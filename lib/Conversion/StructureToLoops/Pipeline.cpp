@@ -61,6 +61,7 @@ void nested::buildStructureToLoops(OpPassManager &pm,
     function.addPass(createVerifyLoops());
   }
   pm.addPass(createMarkPrepared());
+  pm.addPass(createMarkInPlace());
 }
 
 void nested::registerTilePipeline() {

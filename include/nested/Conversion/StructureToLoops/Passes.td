@@ -273,4 +273,25 @@ def MarkPrepared : Pass<"mark-prepared", "::mlir::ModuleOp"> {
   let dependentDialects = ["::nested::ragged::RaggedDialect"];
 }
 
+def MarkInPlace : Pass<"mark-in-place", "::mlir::ModuleOp"> {
+  let summary = "Find results that may take the memory of an argument";
+  let description = [{
+    `in_place_of` of a result in the signature becomes the numbers of the arguments, of its type, in whose memory its kernel can write it:
+    the runtime then copies no argument that is donated to the result (docs/Artifact.md). The update of a parameter by an optimiser is the typical case.
+
+    An argument is one of them if nothing reads it after the kernel, and the kernel reads each element once, where it then
+    writes the element of the result: in one block, at the same address, as wide, under the same mask. Or the kernel reads all that it
+    does before it writes a result of one row. Addresses are compared as sums of what the kernel computes; that first rows
+    of the argument are those of the result holds because the runtime asks for arguments without gaps. Memrefs that may be the same memory get
+    `ragged.may_alias`.
+
+    Requires: kernels as functions on memrefs, each of which writes an element of a result once.
+
+    Limits: kernels that gather rows in tiles, which find the address of a row in a table of the tile, are not seen through.
+
+    (* example: test/Conversion/StructureToLoops/mark-in-place.mlir *)
+  }];
+  let dependentDialects = ["::nested::ragged::RaggedDialect"];
+}
+
 #endif // NESTED_STRUCTURETOLOOPS_PASSES

@@ -83,6 +83,7 @@ private:
 
   // AttentionOp.cpp
   Result run(ragged::AttentionOp op);
+  Result run(ragged::AttentionGradientOp op);
 
   // EinsumOp.cpp
   Result run(ragged::ContractOp op);

@@ -7,8 +7,9 @@ from oracle_programs_contract import others
 from oracle_programs_more import sentences
 
 
-def attention(name, query, key, value, args, bias="", mask="", options="", dtype="f32", **more):
-    """One op; shapes are "N, 2, 8" and the like."""
+def attention(name, query, key, value, args, bias="", mask="", options="", dtype="f32", gradients=False,
+              **more):  # fmt: skip
+    """One op; shapes are "N, 2, 8" and the like. `gradients`: those for the result as its own seed."""
     types = [f"<{s}; {dtype}>" for s in (query, key, value)]
     words = ""
     for k, (shape, word) in enumerate(((bias, "bias"), (mask, "mask"))):
@@ -19,11 +20,36 @@ def attention(name, query, key, value, args, bias="", mask="", options="", dtype
     result = f"<{query.rsplit(',', 1)[0]},{value.rsplit(',', 1)[1]}; {dtype}>"
     header = ", ".join(f"%x{k}: {t}" for k, t in enumerate(types))
     listed = ", ".join(types[:3]) + "".join(f" {k} {t}" for k, t in zip(kinds, types[3:]))
-    case(
-        "attention_" + name,
-        f"""func.func @f({header}) -> {result} {{
-  %r = ragged.attention %x0, %x1, %x2{words}{f" {{{options}}}" if options else ""} : {listed} -> {result}
+    options = f" {{{options}}}" if options else ""
+    operands = f"%x0, %x1, %x2{words}"
+    if not gradients:
+        case(
+            "attention_" + name,
+            f"""func.func @f({header}) -> {result} {{
+  %r = ragged.attention {operands}{options} : {listed} -> {result}
   return %r : {result} }}""",
+            args,
+            **more,
+        )
+        return
+    numbers = f"<{query.rsplit(',', 1)[0]}, 2; {dtype}>"
+    made = types[: 4 if bias else 3]
+    outs = ", ".join(made)
+    # With what it is the gradient of: one that cancels has no digits to compare.
+    sums = "".join(
+        f"""
+  %y{k} = ragged.map ins(%g#{k}, %x{k} : {t}, {t}) {{
+  ^bb0(%a: {dtype}, %b: {dtype}):
+    %c = arith.addf %a, %b : {dtype}
+    ragged.yield %c : {dtype}
+  }} -> {t}""" for k, t in enumerate(made))  # fmt: skip
+    values = ", ".join(f"%y{k}" for k in range(len(made)))
+    case(
+        "attention_gradient_" + name,
+        f"""func.func @f({header}) -> ({numbers}, {outs}) {{
+  %r, %n = ragged.attention {operands}{options} : {listed} -> {result}, {numbers}
+  %g:{len(made)} = ragged.attention_gradient {operands} seed %r result %r, %n{options} : {listed} seed {result} result {result}, {numbers} -> {outs}{sums}
+  return %n, {values} : {numbers}, {outs} }}""",
         args,
         **more,
     )
@@ -74,6 +100,16 @@ attention("cap", *SELF, three(2, 8), options="soft_cap = 2.0 : f64, scale = 1.5 
 attention("f64", *SELF, three(2, 8, dtype="f8"), dtype="f64")
 attention("f64_bias", *SELF, together(*[rows(2, 8, dtype="f8")] * 3, squares(2, dtype="f8")),
           bias="N, N, 2", options="right = 0 : i64", dtype="f64")  # fmt: skip
+
+attention("f32", *SELF, three(2, 8), options="right = 0 : i64", gradients=True, long=300)
+attention("grouped", "N, 6, 16", "M, 2, 16", "M, 2, 5", together(
+    rows(6, 16), others(2, 16), others(2, 5)), gradients=True)  # fmt: skip
+attention("f64", *CROSS, together(
+    *[f(2, 8, dtype="f8") for f in (rows, others, others)], rectangles(2, dtype="f8")),
+    bias="N, M, 2", options="left = 2 : i64, soft_cap = 2.0 : f64", dtype="f64",
+    gradients=True)  # fmt: skip
+attention("bias_shared", *CROSS, together(*cross(2, 8), rectangles(), masks(2)), bias="N, M",
+          mask="N, M, 2", options="left = 1 : i64, right = 1 : i64", gradients=True)  # fmt: skip
 
 case(
     "attention_shared",

@@ -43,3 +43,42 @@ func.func @changed(%q: memref<?xf64>, %m: memref<?xi8>, %o: memref<?xf64>, %i: i
       : memref<?xf64>, memref<?xf64>, memref<?xf64>, memref<?xf64> bias memref<?xf64> mask memref<?xi8>
   return
 }
+
+// Gradients of queries: scores and products with the seed, 24 vectors of each; exponentials from the normalizer, no largest score;
+// the tile adds to those of queries only.
+
+// CHECK-LABEL: func.func @of_queries
+// CHECK-DAG: %[[SCORES:.*]] = memref.alloc() : memref<3072xf32>
+// CHECK-COUNT-24: vector.fma
+// CHECK-COUNT-24: vector.fma
+// CHECK-COUNT-1: math.exp {{.*}}nested.not_positive
+// CHECK-NOT: arith.cmpf ogt
+// CHECK-COUNT-24: vector.fma
+// CHECK-NOT: ragged.tile_attention_gradient
+func.func @of_queries(%q: memref<?xf32>, %o: memref<?xf32>, %i: index, %c: i1) attributes {ragged.kernel} {
+  ragged.tile_attention_gradient query %q[%i, %i] key %q[%i, %i] value %q[%i, %i] seed %q[%i, %i] result %q[%i, %i]
+      normalizer %q[%i, %i] size [%i, %i] position %i accumulate %c into query %o[%i, %i]
+      {head_size = 64 : i64, value_size = 64 : i64, scale = 0.125 : f64}
+      : memref<?xf32>, memref<?xf32>, memref<?xf32>, memref<?xf32>, memref<?xf32>, memref<?xf32> into query memref<?xf32>
+  return
+}
+
+// Gradients of keys and values, with all that can change a score: the slope of the soft cap is made again from tanh; what is
+// written is added to what is there where `accumulate` holds.
+
+// CHECK-LABEL: func.func @of_keys
+// CHECK-SAME: %[[C:[^:]*]]: i1)
+// CHECK: memref.load %{{.*}} : memref<?xi8>
+// CHECK: %[[BENT:.*]] = math.tanh {{.*}} vector<8xf64>
+// CHECK: math.exp
+// CHECK: arith.mulf %[[BENT]], %[[BENT]]
+// CHECK-COUNT-2: arith.select %[[C]]
+func.func @of_keys(%q: memref<?xf64>, %m: memref<?xi8>, %o: memref<?xf64>, %i: index, %c: i1) attributes {ragged.kernel} {
+  ragged.tile_attention_gradient query %q[%i, %i] key %q[%i, %i] value %q[%i, %i] seed %q[%i, %i] result %q[%i, %i]
+      normalizer %q[%i, %i] size [%i, %i] position %i accumulate %c bias %q[%i, %i, %i] mask %m[%i, %i, %i]
+      into key %o[%i, %i] value %o[%i, %i]
+      {head_size = 8 : i64, value_size = 4 : i64, scale = 0.5 : f64, soft_cap = 3.0 : f64, left = 9 : i64, right = 0 : i64}
+      : memref<?xf64>, memref<?xf64>, memref<?xf64>, memref<?xf64>, memref<?xf64>, memref<?xf64>
+        bias memref<?xf64> mask memref<?xi8> into key memref<?xf64> value memref<?xf64>
+  return
+}

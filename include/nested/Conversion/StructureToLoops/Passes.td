@@ -147,7 +147,12 @@ def TileAttention : Pass<"tile-attention", "::mlir::func::FuncOp"> {
     change a score before it becomes a weight; keys that no query of a block sees are skipped. A query that sees no key gives
     0 (R5).
 
-    Requires: at most 192 queries an op. Guarantees: the order of additions depends on the keys alone (R8).
+    Every `ragged.tile_attention_gradient` becomes the same loops with scores and `dot(seed, value)` in scratch memory, which become
+    weights and gradients of scores; these are summed over keys into the gradients of queries, or, with queries and keys having
+    changed places, over queries into those of keys and values. There is no largest score to find: the normalizer has it.
+
+    Requires: at most 192 queries an op, or keys where their gradients are written. Guarantees: the order of additions depends on
+    the numbers of queries and keys alone (R8).
   }];
   let options = [
     Option<"vectorBits", "vector-bits", "int64_t", "512", "Width of a vector register">

@@ -62,9 +62,9 @@ AdjointBuilder::differentiateScalars(OpBuilder &builder,
 }
 
 FailureOr<SmallVector<Value>> AdjointBuilder::differentiateAs(
-    Operation *op, ArrayRef<Value> gradients, ArrayRef<bool> active,
+    ValueRange given, ArrayRef<Value> gradients, ArrayRef<bool> active,
     function_ref<SmallVector<Value>(ValueRange)> compute) {
-  SmallVector<Value> operands(op->getOperands()), variables;
+  SmallVector<Value> operands(given), variables;
   for (auto [operand, isActive] : llvm::zip_equal(operands, active))
     if (isActive) {
       operand = VariableOp::create(builder, loc, operand);

@@ -42,10 +42,10 @@ public:
                        mlir::ValueRange variables, mlir::ValueRange outputs,
                        llvm::ArrayRef<mlir::Value> seeds);
 
-  /// The adjoint of an op as that of other ops, which `compute` emits: it gets
-  /// the op's operands and gives values of the types of its results.
+  /// The adjoint of an op of `operands` as that of other ops, which `compute`
+  /// emits: it gets the operands and gives values of the types of the results.
   mlir::FailureOr<llvm::SmallVector<mlir::Value>> differentiateAs(
-      mlir::Operation *op, llvm::ArrayRef<mlir::Value> gradients,
+      mlir::ValueRange operands, llvm::ArrayRef<mlir::Value> gradients,
       llvm::ArrayRef<bool> active,
       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)>
           compute);

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The derivative is that of the products, the scores and the softmax that
-// attention is defined by, computed again: scores are stored in the backward.
+// The derivative is an op, `attention_gradient`, that makes scores again block
+// by block. That op's own derivative is the derivative of what it is defined
+// by: products, scores and a softmax, which are stored there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,11 +22,12 @@ using namespace mlir;
 using namespace nested::ragged;
 
 namespace {
-/// Attention as ops of the tensor phase. Heads are dims (group, member): those
-/// of a group share its keys and values.
+/// Attention as ops of the tensor phase, of operands that are wide and per
+/// sample. Heads are dims (group, member): those of a group share its keys and
+/// values.
 class AttentionParts {
 public:
-  AttentionParts(AttentionOp op, OpBuilder &builder)
+  AttentionParts(AttentionGradientOp op, OpBuilder &builder)
       : op(op), tensors(builder, op.getLoc()) {}
   Value compute(Value query, Value key, Value value, Value bias, Value mask);
 
@@ -34,7 +36,7 @@ private:
                  ArrayRef<ExtentAttr> extents);
   Value getScores(Value products, Value bias, Value mask);
 
-  AttentionOp op;
+  AttentionGradientOp op;
   TensorBuilder tensors;
   ExtentAttr queries, keys;
 };
@@ -69,7 +71,7 @@ Value AttentionParts::getScores(Value products, Value bias, Value mask) {
     inputs.push_back(
         tensors.broadcast(value, dims, like(own.elementType).toType()));
   };
-  add(bias ? tensors.widen(bias) : bias);
+  add(bias);
   add(mask);
   Type i64 = builder.getI64Type();
   bool isBounded = op.getLeft() || op.getRight();
@@ -128,17 +130,14 @@ Value AttentionParts::compute(Value query, Value key, Value value, Value bias,
                               Value mask) {
   LogicalType queryType = LogicalType::of(query);
   LogicalType valueType = LogicalType::of(value);
-  Type narrow = queryType.elementType;
   queries = queryType.extents[0];
   keys = valueType.extents[0];
   ExtentAttr heads = queryType.extents[1], groups = valueType.extents[1];
   ExtentAttr members = extent::constant(
       op.getContext(),
       *groups.getConstant() ? *heads.getConstant() / *groups.getConstant() : 0);
-  query = tensors.reshape(tensors.widen(query),
-                          {queries, groups, members, queryType.extents[2]});
-  key = tensors.widen(key);
-  value = tensors.widen(value);
+  query =
+      tensors.reshape(query, {queries, groups, members, queryType.extents[2]});
   Value scores =
       contract("ngrd,mgd->nmgr", query, key, {queries, keys, groups, members});
   scores =
@@ -151,21 +150,136 @@ Value AttentionParts::compute(Value query, Value key, Value value, Value bias,
       contract("nmgr,mge->ngre",
                tensors.reshape(weights, {queries, keys, groups, members}),
                value, {queries, groups, members, width});
-  result = tensors.reshape(result, {queries, heads, width});
-  return tensors.withType(tensors.convertFloat(result, narrow), op.getType());
+  return tensors.reshape(result, {queries, heads, width});
+}
+
+//===----------------------------------------------------------------------===//
+// attention
+//===----------------------------------------------------------------------===//
+
+/// The op again, with what its gradients need.
+SmallVector<Value> AttentionOp::cacheValues(OpBuilder &builder,
+                                            ArrayRef<bool>) {
+  if (getNormalizer())
+    return {getResult(), getNormalizer()};
+  Type normalizer = getNormalizerType(LogicalType::of(getQuery())).toType();
+  auto op = AttentionOp::create(
+      builder, getLoc(), TypeRange{getResult().getType(), normalizer},
+      getOperation()->getOperands(), getOperation()->getAttrs());
+  return {op.getResult(), op.getNormalizer()};
 }
 
 FailureOr<SmallVector<Value>>
 AttentionOp::emitAdjoint(OpBuilder &builder, ArrayRef<Value> gradients,
-                         ArrayRef<Value>, ArrayRef<bool> active) {
-  return AdjointBuilder(builder, getLoc())
-      .differentiateAs(*this, gradients, active, [&](ValueRange operands) {
-        unsigned next = 3;
-        Value bias = getBias() ? operands[next++] : Value();
-        Value mask = getMask() ? operands[next] : Value();
-        Value result =
-            AttentionParts(*this, builder)
-                .compute(operands[0], operands[1], operands[2], bias, mask);
-        return SmallVector<Value>{result};
+                         ArrayRef<Value> cached, ArrayRef<bool> active) {
+  if (gradients.size() > 1 && gradients[1])
+    return emitOpError("has no derivative of its normalizer");
+  AdjointBuilder adjoint(builder, getLoc());
+  LogicalType query = LogicalType::of(getQuery());
+  SmallVector<Value> results(getOperation()->getNumOperands());
+  // Without heads nothing reaches the result.
+  if (*query.extents[1].getConstant() == 0)
+    return results;
+  auto makeType = [&](Value operand) {
+    return AttentionGradientOp::getGradientType(LogicalType::of(operand), query)
+        .toType();
+  };
+  SmallVector<Type> types = {makeType(getQuery()), makeType(getKey()),
+                             makeType(getValue())};
+  if (getBias() && active[3])
+    types.push_back(makeType(getBias()));
+  auto op = AttentionGradientOp::create(
+      builder, getLoc(), types, getQuery(), getKey(), getValue(), getBias(),
+      getMask(), gradients[0], cached[0], cached[1], getScaleAttr(),
+      getSoftCapAttr(), getLeftAttr(), getRightAttr());
+  for (auto [k, gradient] : llvm::enumerate(op->getResults())) {
+    if (!active[k])
+      continue;
+    // What samples share gets the sum over them, still wide (R6).
+    LogicalType type = LogicalType::of(getOperand(k)), wide = type;
+    wide.elementType = LogicalType::of(gradient).elementType;
+    FailureOr<Value> sum = adjoint.sumTo(gradient, wide.toType());
+    if (failed(sum))
+      return failure();
+    results[k] = adjoint.convertFloat(*sum, type.elementType);
+  }
+  return results;
+}
+
+void nested::ragged::shareNormalizers(func::FuncOp func) {
+  for (auto op : llvm::make_early_inc_range(
+           func.getFunctionBody().getOps<AttentionOp>())) {
+    if (op.getNormalizer())
+      continue;
+    for (Operation *user : op.getQuery().getUsers()) {
+      auto twin = dyn_cast<AttentionOp>(user);
+      if (!twin || !twin.getNormalizer() ||
+          twin->getBlock() != op->getBlock() ||
+          !llvm::equal(twin->getOperands(), op->getOperands()) ||
+          twin->getAttrDictionary() != op->getAttrDictionary())
+        continue;
+      if (op->isBeforeInBlock(twin))
+        twin->moveBefore(op);
+      op.getResult().replaceAllUsesWith(twin.getResult());
+      op.erase();
+      break;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// attention_gradient
+//===----------------------------------------------------------------------===//
+
+/// The op's results as ops of the tensor phase.
+static FailureOr<SmallVector<Value>>
+compose(AttentionGradientOp op, AdjointBuilder &adjoint, ValueRange operands) {
+  AttentionGradientOp::Adaptor given(operands, op);
+  LogicalType query = LogicalType::of(op.getQuery());
+  // Wide and of each sample, as the results are.
+  auto prepare = [&](Value operand) {
+    operand = adjoint.widen(operand);
+    LogicalType type = LogicalType::of(operand);
+    return adjoint.broadcast(
+        operand, llvm::to_vector(llvm::seq<int64_t>(type.getRank())),
+        AttentionGradientOp::getGradientType(type, query).toType());
+  };
+  SmallVector<Value> inputs = {prepare(given.getQuery()),
+                               prepare(given.getKey()),
+                               prepare(given.getValue())};
+  SmallVector<bool> active(inputs.size(), true);
+  if (Value bias = given.getBias()) {
+    inputs.push_back(prepare(bias));
+    active.push_back(bool(op.getBiasGradient()));
+  }
+  FailureOr<SmallVector<Value>> found = adjoint.differentiateAs(
+      inputs, adjoint.widen(given.getSeed()), active, [&](ValueRange v) {
+        return SmallVector<Value>{AttentionParts(op, adjoint.builder)
+                                      .compute(v[0], v[1], v[2],
+                                               v.size() > 3 ? v[3] : Value(),
+                                               given.getMask())};
       });
+  if (failed(found))
+    return failure();
+  found->truncate(op->getNumResults());
+  return found;
+}
+
+FailureOr<SmallVector<Value>>
+AttentionGradientOp::emitAdjoint(OpBuilder &builder, ArrayRef<Value> gradients,
+                                 ArrayRef<Value>, ArrayRef<bool> active) {
+  AdjointBuilder adjoint(builder, getLoc());
+  bool isComposed = true;
+  auto results = adjoint.differentiateAs(
+      getOperation()->getOperands(), gradients, active,
+      [&](ValueRange operands) {
+        auto composed = compose(*this, adjoint, operands);
+        isComposed = succeeded(composed);
+        return isComposed ? *composed : SmallVector<Value>(gradients.size());
+      });
+  if (!isComposed)
+    return failure();
+  // What depends on result and normalizer has been taken into account: they are
+  // made of the other operands.
+  return results;
 }

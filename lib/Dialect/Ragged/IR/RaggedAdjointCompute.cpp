@@ -245,7 +245,8 @@ NormalizeOp::emitAdjoint(OpBuilder &builder, ArrayRef<Value> gradients,
   NormalizeKind kind = getKind();
   if (kind == NormalizeKind::Group && getGroups() != 1)
     return adjoint.differentiateAs(
-        *this, gradients, active, [&](ValueRange operands) {
+        getOperation()->getOperands(), gradients, active,
+        [&](ValueRange operands) {
           return SmallVector<Value>{normalizeGroups(*this, adjoint, operands)};
         });
   int64_t first = type.getRank() - getDims(), last = type.getRank();

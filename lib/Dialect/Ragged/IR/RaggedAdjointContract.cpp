@@ -112,7 +112,7 @@ FailureOr<SmallVector<Value>> ContractOp::emitAdjoint(OpBuilder &builder,
         return llvm::any_of(term, [&](char c) { return term.count(c) > 1; });
       }))
     return adjoint.differentiateAs(
-        *this, gradients, active, [&](ValueRange operands) {
+        getOperands(), gradients, active, [&](ValueRange operands) {
           SmallVector<Value> values;
           std::string terms;
           for (auto [operand, term] :

@@ -15,7 +15,8 @@
 // 4. replace the request's results.
 //
 // Then remove the ops that mattered to derivatives only, what nothing uses, and
-// what guards do for further derivatives.
+// what guards do for further derivatives; an attention whose normalizer the
+// backward needs gives it in the forward.
 //
 //===----------------------------------------------------------------------===//
 
@@ -140,4 +141,5 @@ void RaggedAutodiff::runOnOperation() {
     if (isOpTriviallyDead(&op))
       op.erase();
   simplifyGuards(func);
+  shareNormalizers(func);
 }

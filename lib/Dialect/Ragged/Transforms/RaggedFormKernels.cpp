@@ -81,9 +81,10 @@ void RaggedFormKernels::materializeLoads(IRRewriter &rewriter) {
           isa<func::ReturnOp, ReshapeOp, IndexedLoadOpInterface, SelectBatchOp,
               RepeatBatchOp, MoveBatchOp, BindSizeOp>(op);
       // Other dims of the same memory: kernels read them, and so do these.
-      bool isView = isa_and_present<ReshapeOp>(producer) &&
-                    !isa<GenericOp, ReshapeOp, BarrierOp, GatherOp,
-                         IndexedLoadOpInterface, AttentionOp>(op);
+      bool isView =
+          isa_and_present<ReshapeOp>(producer) &&
+          !isa<GenericOp, ReshapeOp, BarrierOp, GatherOp,
+               IndexedLoadOpInterface, AttentionOp, AttentionGradientOp>(op);
       if (!isVirtual(producer) && !constant && !isView)
         continue;
       rewriter.setInsertionPoint(op);

@@ -73,3 +73,98 @@ func.func @window(%q: !ragged.tensor<[N, 2, 8], f32>) {
   %o = ragged.attention %q, %q, %q {left = -1 : i64} : !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32> -> !ragged.tensor<[N, 2, 8], f32>
   return
 }
+
+// -----
+
+func.func @normalizer(%q: !ragged.tensor<[N, 2, 8], bf16>) {
+  // expected-error @below {{expected normalizer of type '!ragged.tensor<[N, 2, 2], f32>', but got '!ragged.tensor<[N, 2, 2], bf16>'}}
+  %o, %n = ragged.attention %q, %q, %q : !ragged.tensor<[N, 2, 8], bf16>, !ragged.tensor<[N, 2, 8], bf16>, !ragged.tensor<[N, 2, 8], bf16> -> !ragged.tensor<[N, 2, 8], bf16>, !ragged.tensor<[N, 2, 2], bf16>
+  return
+}
+
+// -----
+
+func.func @seed(%q: !ragged.tensor<[N, 2, 8], f32>, %s: !ragged.tensor<[N, 2, 4], f32>, %n: !ragged.tensor<[N, 2, 2], f32>) {
+  // expected-error @below {{expected seed of type '!ragged.tensor<[N, 2, 8], f32>', but got '!ragged.tensor<[N, 2, 4], f32>'}}
+  %g:3 = ragged.attention_gradient %q, %q, %q seed %s result %q, %n : !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>
+      seed !ragged.tensor<[N, 2, 4], f32> result !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 2], f32> -> !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>
+  return
+}
+
+// -----
+
+func.func @forward(%q: !ragged.tensor<[N, 2, 8], f32>, %s: !ragged.tensor<[N, 2, 8], f64>, %n: !ragged.tensor<[N, 2, 2], f32>) {
+  // expected-error @below {{expected result of attention of type '!ragged.tensor<[N, 2, 8], f32>', but got '!ragged.tensor<[N, 2, 8], f64>'}}
+  %g:3 = ragged.attention_gradient %q, %q, %q seed %q result %s, %n : !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>
+      seed !ragged.tensor<[N, 2, 8], f32> result !ragged.tensor<[N, 2, 8], f64>, !ragged.tensor<[N, 2, 2], f32> -> !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>
+  return
+}
+
+// -----
+
+func.func @numbers(%q: !ragged.tensor<[N, 2, 8], f32>) {
+  // expected-error @below {{expected normalizer of type '!ragged.tensor<[N, 2, 2], f32>', but got '!ragged.tensor<[N, 2, 8], f32>'}}
+  %g:3 = ragged.attention_gradient %q, %q, %q seed %q result %q, %q : !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>
+      seed !ragged.tensor<[N, 2, 8], f32> result !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32> -> !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>
+  return
+}
+
+// -----
+
+func.func @narrow(%q: !ragged.tensor<[N, 2, 8], f32>, %n: !ragged.tensor<[N, 2, 2], f32>) {
+  // expected-error @below {{expected gradient of the key of type '!ragged.tensor<[N, 2, 8], f32>', but got '!ragged.tensor<[N, 2, 8], bf16>'}}
+  %g:3 = ragged.attention_gradient %q, %q, %q seed %q result %q, %n : !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>
+      seed !ragged.tensor<[N, 2, 8], f32> result !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 2], f32> -> !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], bf16>, !ragged.tensor<[N, 2, 8], f32>
+  return
+}
+
+// -----
+
+func.func @no_bias(%q: !ragged.tensor<[N, 2, 8], f32>, %n: !ragged.tensor<[N, 2, 2], f32>) {
+  // expected-error @below {{expected a gradient of a bias where there is a bias, but got none}}
+  %g:4 = ragged.attention_gradient %q, %q, %q seed %q result %q, %n : !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>
+      seed !ragged.tensor<[N, 2, 8], f32> result !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 2], f32> -> !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>
+  return
+}
+
+// -----
+
+func.func @no_heads(%q: !ragged.tensor<[N, 0, 8], f32>, %n: !ragged.tensor<[N, 0, 2], f32>) {
+  // expected-error @below {{expected heads of queries, but got 0}}
+  %g:3 = ragged.attention_gradient %q, %q, %q seed %q result %q, %n
+      : !ragged.tensor<[N, 0, 8], f32>, !ragged.tensor<[N, 0, 8], f32>, !ragged.tensor<[N, 0, 8], f32> seed !ragged.tensor<[N, 0, 8], f32>
+        result !ragged.tensor<[N, 0, 8], f32>, !ragged.tensor<[N, 0, 2], f32>
+      -> !ragged.tensor<[N, 0, 8], f32>, !ragged.tensor<[N, 0, 8], f32>, !ragged.tensor<[N, 0, 8], f32>
+  return
+}
+
+// -----
+
+func.func @access(%a: memref<?xf32>, %i: index) {
+  // expected-error @below {{expected an offset and a stride by query or key, two for a bias or a mask, but got 2 numbers}}
+  ragged.tile_attention query %a[%i, %i] key %a[%i, %i] value %a[%i, %i] into %a[%i, %i] size [%i, %i] position %i
+      bias %a[%i, %i] {head_size = 8 : i64, value_size = 8 : i64, scale = 1.0 : f64}
+      : memref<?xf32>, memref<?xf32>, memref<?xf32>, memref<?xf32> bias memref<?xf32>
+  return
+}
+
+// -----
+
+func.func @rank(%a: memref<?xf32>, %b: memref<?x?xf32>, %i: index) {
+  // expected-error @below {{expected memory of one dim, but got 'memref<?x?xf32>'}}
+  ragged.tile_attention query %b[%i, %i] key %a[%i, %i] value %a[%i, %i] into %a[%i, %i] size [%i, %i] position %i
+      {head_size = 8 : i64, value_size = 8 : i64, scale = 1.0 : f64}
+      : memref<?x?xf32>, memref<?xf32>, memref<?xf32>, memref<?xf32>
+  return
+}
+
+// -----
+
+func.func @both(%a: memref<?xf32>, %i: index, %c: i1) {
+  // expected-error @below {{expected memory for gradients of queries, or for those of keys and values, but got other memory}}
+  ragged.tile_attention_gradient query %a[%i, %i] key %a[%i, %i] value %a[%i, %i] seed %a[%i, %i] result %a[%i, %i]
+      normalizer %a[%i, %i] size [%i, %i] position %i accumulate %c into key %a[%i, %i]
+      {head_size = 8 : i64, value_size = 8 : i64, scale = 1.0 : f64}
+      : memref<?xf32>, memref<?xf32>, memref<?xf32>, memref<?xf32>, memref<?xf32>, memref<?xf32> into key memref<?xf32>
+  return
+}

@@ -75,3 +75,15 @@ func.func @groups(%x: !ragged.tensor<[N], f32>, %n: !ragged.tensor<[S], i64>) ->
       wrt(%x : !ragged.tensor<[N], f32>) -> !ragged.tensor<[N], f32>
   return %0 : !ragged.tensor<[N], f32>
 }
+
+// -----
+
+func.func @normalizer(%q: !ragged.tensor<[N, 2, 8], f32>, %s: !ragged.tensor<[N, 2, 2], f32>) -> !ragged.tensor<[N, 2, 8], f32> {
+  // expected-error @+1 {{'ragged.attention' op has no derivative of its normalizer}}
+  %o, %n = ragged.attention %q, %q, %q : !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>
+      -> !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 2], f32>
+  // expected-note @+1 {{the derivative is asked for here}}
+  %0 = ragged.gradient of(%n : !ragged.tensor<[N, 2, 2], f32>) seeds(%s : !ragged.tensor<[N, 2, 2], f32>)
+      wrt(%q : !ragged.tensor<[N, 2, 8], f32>) -> !ragged.tensor<[N, 2, 8], f32>
+  return %0 : !ragged.tensor<[N, 2, 8], f32>
+}

@@ -82,6 +82,10 @@ void attachScalarAdjoints(mlir::MLIRContext &context);
 /// gradient is 0 alone, and is left out of products with constants.
 void simplifyGuards(mlir::func::FuncOp func);
 
+/// Gradients of attention have asked for its normalizer: the attention that
+/// also gives that replaces the one that does not.
+void shareNormalizers(mlir::func::FuncOp func);
+
 } // namespace nested::ragged
 
 #endif // NESTED_DIALECT_RAGGED_IR_DIFFERENTIATION_H

@@ -118,9 +118,7 @@ LogicalResult KernelRun::listRows() {
   }
   if (!chunks)
     return success();
-  int64_t count = rows.size(), least = ragged::getLeastChunk(op.getChunk());
-  int64_t parts = std::max<int64_t>(llvm::divideCeil(count, 8 * least), 1);
-  int64_t size = std::min<int64_t>(op.getChunk(), parts * least);
+  int64_t count = rows.size(), size = op.getChunk();
   for (int64_t begin = 0; begin < count; begin += size) {
     for (int64_t row = begin; row < std::min(begin + size, count); ++row)
       rows[row].unit = units.size();

@@ -22,29 +22,13 @@ int EntryParser::parseTable(const Node &n, bool offsets) {
   return index;
 }
 
-/// Rows of a chunk: a number, or the least and the most.
-static ChunkRows parseChunk(const Node &n) {
-  constexpr int64_t limit = int64_t(1) << 40;
-  if (!n.isArray()) {
-    int64_t rows = n.asInteger(1, limit);
-    return {rows, rows};
-  }
-  if (n.size() != 2)
-    n.error("expected a number of rows, or the least and the most");
-  ChunkRows chunk{n.at(size_t(0)).asInteger(1, limit),
-                  n.at(1).asInteger(1, limit)};
-  if (chunk.most % chunk.least != 0)
-    n.error("the most is not a multiple of the least");
-  return chunk;
-}
-
 Rows EntryParser::parseRows(const Node &n) {
   Rows rows;
   n.expectObject();
   rows.plus = n.integerOr("plus", 0, 0, INT64_MAX);
   if (n.has("chunks")) {
     rows.kind = Rows::Kind::Chunks;
-    rows.chunk = parseChunk(n.at("chunks"));
+    rows.number = n.at("chunks").asInteger(1, INT64_MAX);
     rows.table = parseTable(n.at("total"), /*offsets=*/true);
   } else if (n.has("total")) {
     rows.kind = Rows::Kind::Total;
@@ -233,7 +217,7 @@ void EntryParser::parseUnits(const Node &n, Step &step) {
   units.rowTable = parseTable(n.at("row_table"), /*offsets=*/true);
   if (kind == "chunks") {
     units.kind = Units::Kind::Chunks;
-    units.chunk = parseChunk(n.at("rows"));
+    units.rows = n.at("rows").asInteger(1, INT64_MAX);
   } else if (kind == "groups") {
     units.kind = Units::Kind::Groups;
     if (n.has("unit_table")) {

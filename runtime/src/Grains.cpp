@@ -24,7 +24,7 @@ Grains::Grains(const Step &step, const Structure &structure)
   case Units::Kind::Single:
     break;
   case Units::Kind::Chunks:
-    numUnits = units.chunk.count(numRows);
+    numUnits = ceilDiv(numRows, units.rows);
     break;
   case Units::Kind::Groups:
     numUnits = lastInstance;
@@ -65,19 +65,16 @@ bool Grains::isSmall() const {
 int64_t Grains::count(int64_t threads) const {
   if (numUnits <= 1 || threads <= 1)
     return std::min<int64_t>(numUnits, 1);
-  double weight = static_cast<double>(numRows) + static_cast<double>(numUnits);
-  double scratch = static_cast<double>(step.scratchBytes);
-  auto grains = [&](double worthwhile, double most) {
-    double rows =
-        std::max(static_cast<double>(step.tileRows), worthwhile / rowCost());
-    return std::min({weight / rows, most, static_cast<double>(numUnits)});
-  };
   // Handing out costs microseconds; a kernel that has scratch fills it in each
-  // call (with sums of matrices, say), which should be little beside its work.
-  // A thread that would have nothing to do may spend a third on it.
-  double parts = static_cast<double>(threads);
-  double count = std::max(grains(std::max(5e5, 128 * scratch), 8 * parts),
-                          grains(std::max(5e5, 32 * scratch), parts));
+  // call (with packed weights, say), which should be little beside its work.
+  double worthwhile =
+      std::max(5e5, 128.0 * static_cast<double>(step.scratchBytes));
+  double grainRows =
+      std::max(static_cast<double>(step.tileRows), worthwhile / rowCost());
+  double weight = static_cast<double>(numRows) + static_cast<double>(numUnits);
+  double count =
+      std::min({weight / grainRows, 8.0 * static_cast<double>(threads),
+                static_cast<double>(numUnits)});
   return std::max<int64_t>(1, static_cast<int64_t>(count));
 }
 

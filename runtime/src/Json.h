@@ -84,7 +84,6 @@ public:
   void expectObject() const;
 
   bool isString() const { return json->kind == Json::Kind::String; }
-  bool isArray() const { return json->kind == Json::Kind::Array; }
   bool isNull() const { return json->kind == Json::Kind::Null; }
 
   /// Members with a default.

@@ -9,11 +9,9 @@
 #define NESTED_RUNTIME_MANIFEST_H
 
 #include "Extent.h"
-#include "Support.h"
 
 #include "nested/kernel.h"
 
-#include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -30,26 +28,11 @@ namespace nested::rt {
 
 constexpr int notFromData = -1;
 
-/// Rows of one chunk of the batch, of which sums over it have partial results.
-struct ChunkRows {
-  int64_t least = 1, most = 1;
-
-  /// A small batch has about eight chunks, for threads to share. It depends on
-  /// the total alone (R8); kernels compute it, too: getChunkRows in
-  /// KernelFunction.h.
-  int64_t of(int64_t total) const {
-    return std::min(most,
-                    std::max<int64_t>(ceilDiv(total, 8 * least), 1) * least);
-  }
-  int64_t count(int64_t total) const { return ceilDiv(total, of(total)); }
-};
-
 /// How many rows (or units, or what number) something has.
 struct Rows {
   enum class Kind : uint8_t { Const, Total, Chunks, Instances };
   Kind kind = Kind::Const;
-  int64_t number = 0; // Const: the value.
-  ChunkRows chunk;    // Chunks.
+  int64_t number = 0; // Const: the value. Chunks: rows of one.
   int table = -1;     // Total, Chunks.
   int path = 0;       // Instances.
   int64_t plus = 0;
@@ -156,7 +139,7 @@ struct Units {
   Kind kind = Kind::Single;
   int unitTable = -1;
   int rowTable = -1;
-  ChunkRows chunk; // Chunks.
+  int64_t rows = 1; // Chunks.
 };
 
 struct Step {

@@ -139,7 +139,7 @@ int64_t Structure::rows(const Rows &rows) const {
     result = totals[rows.table];
     break;
   case Rows::Kind::Chunks:
-    result = rows.chunk.count(totals[rows.table]);
+    result = ceilDiv(totals[rows.table], rows.number);
     break;
   case Rows::Kind::Instances:
     result = counts[rows.path];

@@ -58,9 +58,7 @@ module attributes {ragged.phase = "loops"} {
 // CHECK-NEXT: "units": {
 // CHECK-NEXT: "kind": "chunks",
 // CHECK-NEXT: "row_table": 0,
-// CHECK-NEXT: "rows": [
-// CHECK-NEXT: 2,
-// CHECK-NEXT: 64
+// CHECK-NEXT: "rows": 64
 // CHECK: "from": 0,
 // CHECK-NEXT: "op": "copy",
 // CHECK-NEXT: "to": 1

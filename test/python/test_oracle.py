@@ -186,20 +186,6 @@ def test_around_chunks_of_rows(name):
         same_bits(a.values, c.values)
 
 
-@pytest.mark.parametrize("rows", [127, 1024, 1025, 3000, 35000])
-@pytest.mark.parametrize("name", ["reduce_batch", "weight_gradient"])
-def test_sums_over_small_batches_are_shared(name, rows):
-    """Fewer rows have smaller chunks: about eight, so that threads have something to share."""
-    case = next(c for c in CASES if c.name == name)
-    args = case.args(np.random.default_rng(9), [rows - 60, 0, 60])
-    one, two = (program(case).run(args, threads=n) for n in (1, 2))
-    agree(one, program(case).interpret(args))
-    for a, b in zip(one, two):
-        same_bits(a.values, b.values)
-    _, steps = program(case).plan_info(args, threads=2)
-    assert rows < 512 or any(4 <= step.units <= 20 for step in steps)
-
-
 def test_dense_program():
     """No argument is ragged; 101 rows are no multiple of a tile."""
     dense = Program("""func.func @f(%x: tensor<101x8xf32>, %w: tensor<8x5xf32>) -> (tensor<101x5xf32>, tensor<5xf32>, tensor<8x101xf32>) {

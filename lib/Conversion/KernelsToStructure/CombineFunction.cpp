@@ -82,10 +82,10 @@ FailureOr<EmittedKernel> nested::ragged::emitCombineFunction(
     Value empty = tensor::EmptyOp::create(b, loc, {tileRows}, b.getI64Type());
     aux.push_back(linalg::FillOp::create(b, loc, total, empty).getResult(0));
   }
+  Value chunk = ib.constant(kernel.getChunk());
   Value rows = signature.getTotal(
       TableKey::makeOffsets(extent::product(loc.getContext(), space), path));
-  Value chunks =
-      ib.ceilDiv(rows, getChunkRows(b, loc, kernel.getChunk(), rows));
+  Value chunks = ib.div(ib.add(rows, ib.sub(chunk, ib.constant(1))), chunk);
   Value none = ib.compare(arith::CmpIPredicate::eq, chunks, ib.constant(0));
   // Without chunks the loop runs once, over one row that is the neutral
   // element.

@@ -27,7 +27,7 @@ using namespace nested::ragged;
 /// Rows of a unit: a multiple of the height of every register block, tall
 /// enough for packing the other operand to be little beside it.
 static constexpr int64_t kUnitRows = 96;
-/// The most rows of the batch whose sum is a partial result.
+/// Rows of the batch whose sum is a partial result.
 static constexpr int64_t kChunkRows = 2048;
 /// Rows of the batch whose places are listed at a time.
 static constexpr int64_t kTableRows = 256;
@@ -343,7 +343,6 @@ EmittedKernel ContractEmitter::emitChunks() {
   TableKey rowKey = getContractRows(op);
   IndexBuilder ib(b, loc);
   Value total = signature.getTotal(rowKey);
-  Value size = getChunkRows(b, loc, kChunkRows, total);
   Value zero = ib.constant(0), one = ib.constant(1);
   bool packed[2];
   for (unsigned i = 0; i < 2; ++i)
@@ -359,6 +358,7 @@ EmittedKernel ContractEmitter::emitChunks() {
       b, loc, signature.getBegin(), signature.getEnd(), one, ValueRange{},
       [&](OpBuilder &body, Location l, Value chunk, ValueRange) {
         IndexBuilder cb(body, l);
+        Value size = cb.constant(kChunkRows);
         Value first = cb.mul(chunk, size);
         Value end = cb.min(cb.add(first, size), total);
         Value dest = cb.mul(chunk, cb.constant(sumElements));
@@ -431,8 +431,9 @@ static EmittedKernel emitTotal(OpBuilder &outer, ContractKernelOp op,
   TableKey rowKey = getContractRows(op);
   IndexBuilder ib(b, loc);
   Value zero = ib.constant(0), one = ib.constant(1);
+  Value chunk = ib.constant(kChunkRows);
   Value total = signature.getTotal(rowKey);
-  Value chunks = ib.ceilDiv(total, getChunkRows(b, loc, kChunkRows, total));
+  Value chunks = ib.div(ib.add(total, ib.sub(chunk, one)), chunk);
   int64_t elements = 1;
   for (ExtentAttr extent : type.extents)
     elements *= *extent.getConstant();

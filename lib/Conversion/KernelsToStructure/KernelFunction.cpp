@@ -291,16 +291,6 @@ void KernelEmitter::emitRows(OpBuilder &at, Value tileStart, Value live,
     state.push_back(
         tensor::EmptyOp::create(at, loc, {tileRows}, each.elementType));
   bool flushes = !folds.empty();
-  bool inChunks = flushes && kernel.getUnits() == UnitKind::Chunks;
-  Value chunkRows;
-  if (inChunks) {
-    // The chunk of the row, and where the next one begins.
-    chunkRows = getChunkRows(at, loc, kernel.getChunk(),
-                             signature.getTotal(coordinates.getRowTable()));
-    Value chunk = ib.div(tileStart, chunkRows);
-    state.push_back(chunk);
-    state.push_back(ib.mul(ib.add(chunk, ib.constant(1)), chunkRows));
-  }
   if (flushes)
     state.push_back(
         tensor::EmptyOp::create(at, loc, {tileRows}, at.getIndexType()));
@@ -329,16 +319,15 @@ void KernelEmitter::emitRows(OpBuilder &at, Value tileStart, Value live,
         }
         if (flushes) {
           Value none = rb.constant(-1);
-          if (inChunks) {
-            unit = args[args.size() - 3];
-            Value end = args[args.size() - 2];
-            Value one = rb.constant(1), following = rb.add(row, one);
-            Value full = rb.compare(arith::CmpIPredicate::eq, following, end);
+          if (kernel.getUnits() == UnitKind::Chunks) {
+            Value chunk = rb.constant(kernel.getChunk());
+            Value following = rb.add(row, rb.constant(1));
+            unit = rb.div(row, chunk);
+            Value full = rb.compare(arith::CmpIPredicate::eq,
+                                    rb.rem(following, chunk), rb.constant(0));
             Value last =
                 rb.compare(arith::CmpIPredicate::eq, following, lastRow);
             unitEnds = arith::OrIOp::create(body, l, full, last);
-            next.push_back(rb.select(full, rb.add(unit, one), unit));
-            next.push_back(rb.select(full, rb.add(end, chunkRows), end));
           } else {
             unit = coordinates.getUnit(body, here);
           }
@@ -547,7 +536,7 @@ void KernelEmitter::emitBody(OpBuilder &at, Value tileStart, Value live,
             ValueRange{accumulators[folds.size() + k]}, flush,
             ValueRange{fold.dest}, aux, live);
         if (kernel.getUnits() == UnitKind::Chunks &&
-            getLeastChunk(kernel.getChunk()) % tileRows == 0)
+            kernel.getChunk() % tileRows == 0)
           lowered->setAttr(kWholeTilesAttr, at.getUnitAttr());
         IRMapping regions(mapping);
         reduce.getCombine().cloneInto(&lowered.getCombine(), regions);

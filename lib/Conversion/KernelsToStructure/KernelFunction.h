@@ -24,7 +24,6 @@ public:
   mlir::Value sub(mlir::Value x, mlir::Value y);
   mlir::Value mul(mlir::Value x, mlir::Value y);
   mlir::Value div(mlir::Value x, mlir::Value y);
-  mlir::Value ceilDiv(mlir::Value x, mlir::Value y);
   mlir::Value rem(mlir::Value x, mlir::Value y);
   mlir::Value min(mlir::Value x, mlir::Value y);
   mlir::Value max(mlir::Value x, mlir::Value y);
@@ -42,10 +41,6 @@ private:
   mlir::OpBuilder &b;
   mlir::Location loc;
 };
-
-/// Rows of one chunk of `total` rows: ChunkRows::of in runtime/src/Manifest.h.
-mlir::Value getChunkRows(mlir::OpBuilder &b, mlir::Location loc, int64_t chunk,
-                         mlir::Value total);
 
 /// Builds the function of a kernel: arguments appear as they are asked for, in
 /// the order memrefs, scalars, begin, end.

@@ -45,9 +45,6 @@ Value IndexBuilder::div(Value x, Value y) {
     return x;
   return arith::DivUIOp::create(b, loc, x, y);
 }
-Value IndexBuilder::ceilDiv(Value x, Value y) {
-  return div(add(x, sub(y, constant(1))), y);
-}
 Value IndexBuilder::rem(Value x, Value y) {
   return arith::RemUIOp::create(b, loc, x, y);
 }
@@ -93,17 +90,6 @@ Value IndexBuilder::search(Value table, Value x) {
                                         ib.select(below, bounds[1], middle)});
       });
   return loop.getResult(0);
-}
-
-Value nested::ragged::getChunkRows(OpBuilder &b, Location loc, int64_t chunk,
-                                   Value total) {
-  IndexBuilder ib(b, loc);
-  int64_t least = getLeastChunk(chunk);
-  if (least == chunk)
-    return ib.constant(chunk);
-  Value parts = ib.ceilDiv(total, ib.constant(8 * least));
-  return ib.min(ib.mul(ib.max(parts, ib.constant(1)), ib.constant(least)),
-                ib.constant(chunk));
 }
 
 //===----------------------------------------------------------------------===//
@@ -156,8 +142,8 @@ std::pair<Value, Value> TileCoordinates::getRowRange(OpBuilder &b) {
   IndexBuilder ib(b, loc);
   Value begin = signature.getBegin(), end = signature.getEnd();
   if (units == UnitKind::Chunks) {
+    Value size = ib.constant(chunk);
     Value total = signature.getTotal(getRowTable());
-    Value size = getChunkRows(b, loc, chunk, total);
     return {ib.mul(begin, size), ib.min(ib.mul(end, size), total)};
   }
   if (groups == space.size() && groups != 0)

@@ -152,14 +152,6 @@ static int64_t getRowBytes(BufferType type) {
          llvm::divideCeil(type.getElementType().getIntOrFloatBitWidth(), 8);
 }
 
-/// The least and the most rows of a chunk, or both in one.
-static json::Value exportChunk(int64_t chunk) {
-  int64_t least = getLeastChunk(chunk);
-  if (least == chunk)
-    return chunk;
-  return json::Array{least, chunk};
-}
-
 LogicalResult ScheduleExporter::addBuffer(BufferOp op) {
   int64_t number = buffers.size();
   numbers[op.getResult()] = number;
@@ -172,7 +164,7 @@ LogicalResult ScheduleExporter::addBuffer(BufferOp op) {
     if (op.getTotal())
       rows = total(op.getTotal());
     if (op.getChunk())
-      rows["chunks"] = exportChunk(*op.getChunk());
+      rows["chunks"] = static_cast<int64_t>(*op.getChunk());
     if (op.getRows())
       rows["const"] = static_cast<int64_t>(*op.getRows());
     buffer["rows"] = std::move(rows);
@@ -213,7 +205,7 @@ FailureOr<json::Object> ScheduleExporter::exportLaunch(LaunchOp op) {
   if (op.getUnitTable())
     units["unit_table"] = numberOf(op.getUnitTable());
   if (op.getChunk())
-    units["rows"] = exportChunk(*op.getChunk());
+    units["rows"] = static_cast<int64_t>(*op.getChunk());
   json::Object step{
       {"op", "launch"},
       {"kernel", op.getKernel()},

@@ -291,20 +291,6 @@ struct Cut {
   }
 };
 
-TEST(Grains, SmallBatchesHaveSmallChunks) {
-  ChunkRows chunk{128, 4096};
-  EXPECT_EQ(128, chunk.of(0));
-  EXPECT_EQ(0, chunk.count(0));
-  EXPECT_EQ(128, chunk.of(1024));
-  EXPECT_EQ(256, chunk.of(1025));
-  EXPECT_EQ(5, chunk.count(1025));
-  EXPECT_EQ(4096, chunk.of(32768));
-  EXPECT_EQ(4096, chunk.of(INT64_MAX));
-  ChunkRows fixed{96, 96};
-  EXPECT_EQ(96, fixed.of(5));
-  EXPECT_EQ(96, fixed.of(INT64_MAX));
-}
-
 TEST(Grains, WorthWaking) {
   Cut few({2, 3}, {2, 3}), many({2, 4}, {2, 4});
   EXPECT_TRUE(Grains(few.step, few.structure).isSmall());

@@ -392,12 +392,12 @@ LogicalResult KernelBuilder::run(StringRef name) {
   int64_t chunkRows = 4096;
   tileRows = chooseTileRows();
   // Sums of matrices add up a tile at a time: which rows a tile has must not
-  // depend on the chunk that a call begins with, so the least chunk is tiles.
+  // depend on the chunk that a call begins with.
   if (llvm::any_of(plan.generics, [](const GenericPlan &generic) {
         return generic.isFold() &&
                LogicalType::of(generic.getOp().getResult(0)).getRank() > 1;
       }))
-    chunkRows = llvm::alignTo(chunkRows, kLeastChunks * tileRows);
+    chunkRows = llvm::alignTo(chunkRows, tileRows);
   SmallVector<Value> results = collectResults();
   unsigned groups = plan.hasFold ? plan.groups : plan.space.size();
   kernel = KernelOp::create(b, loc, TypeRange(ValueRange(results)), name,

@@ -39,12 +39,6 @@
 namespace nested::ragged {
 class LoopKernelBuilder;
 
-/// Chunks of the batch are whole multiples of a part of their largest size.
-inline constexpr int64_t kLeastChunks = 32;
-inline int64_t getLeastChunk(int64_t chunk) {
-  return chunk % kLeastChunks == 0 ? chunk / kLeastChunks : chunk;
-}
-
 /// `lhs == rhs` or `lhs <= rhs`, in every sample.
 struct SizeCheck {
   CheckKind kind;

@@ -22,9 +22,7 @@ def Ragged_KernelOp : Ragged_Op<"kernel", [IsolatedFromAbove,
       `groups` equal to the rank of the space every row is a unit (*row map*), with fewer the kernel folds
       (*segment*), 0 makes every sample a unit.
     * `chunks`: a unit is `chunk` rows regardless of samples, for reductions over the batch: partial
-      results per chunk, then one pass over them, so that boundaries depend on total rows only (R8). Of a batch
-      with fewer than 8 times as many rows a chunk is an eighth, rounded up to a multiple of `chunk` / 32, so that
-      threads have something to share (`chunk` rows all the same where that is not divisible by 32).
+      results per chunk, then one pass over them, so that boundaries depend on total rows only (R8).
 
     The region is run for every tile of `tile` rows and is a program on tensors of static shape whose
     dim 0 is the tile's rows (or that have no row dim: shared values). Its first argument is the tile, the

@@ -51,6 +51,12 @@ int64_t Grains::unitsBefore(int64_t i) const {
   return unitOffsets ? unitOffsets[i] : i;
 }
 
+/// Whether units are rows.
+bool Grains::isRowMap() const {
+  return kind == Units::Kind::Groups && step.units.unitTable >= 0 &&
+         step.units.unitTable == step.units.rowTable;
+}
+
 /// Operations that a row takes as long as.
 double Grains::rowCost() const {
   return std::max(step.flopsPerRow + 4 * step.bytesPerRow, 16.0);
@@ -65,16 +71,23 @@ bool Grains::isSmall() const {
 int64_t Grains::count(int64_t threads) const {
   if (numUnits <= 1 || threads <= 1)
     return std::min<int64_t>(numUnits, 1);
-  // Handing out costs microseconds; a kernel that has scratch fills it in each
-  // call (with packed weights, say), which should be little beside its work.
-  double worthwhile =
-      std::max(5e5, 128.0 * static_cast<double>(step.scratchBytes));
-  double grainRows =
-      std::max(static_cast<double>(step.tileRows), worthwhile / rowCost());
   double weight = static_cast<double>(numRows) + static_cast<double>(numUnits);
-  double count =
-      std::min({weight / grainRows, 8.0 * static_cast<double>(threads),
-                static_cast<double>(numUnits)});
+  double scratch = static_cast<double>(step.scratchBytes);
+  auto grains = [&](double worthwhile, double most) {
+    double rows =
+        std::max(static_cast<double>(step.tileRows), worthwhile / rowCost());
+    return std::min({weight / rows, most, static_cast<double>(numUnits)});
+  };
+  // Handing out costs microseconds; a kernel that has scratch fills it in each
+  // call (with sums of matrices, say), which should be little beside its work.
+  // A thread that would have nothing to do may spend a third on it.
+  double parts = static_cast<double>(threads);
+  double count = std::max(grains(std::max(5e5, 128 * scratch), 8 * parts),
+                          grains(std::max(5e5, 32 * scratch), parts));
+  // A tile that is not whole takes nearly as long as one that is. Rows cost the
+  // same, so where tiles are few each thread gets one grain of them.
+  if (isRowMap() && weight < 32.0 * parts * static_cast<double>(step.tileRows))
+    count = std::min(count, parts);
   return std::max<int64_t>(1, static_cast<int64_t>(count));
 }
 
@@ -87,8 +100,7 @@ int64_t Grains::boundary(int64_t grain, int64_t count) const {
   if (grain >= count || numUnits == 0)
     return firstUnit + numUnits;
   // Units that are rows: whole tiles, or quarters of them where tiles are few.
-  if (kind == Units::Kind::Groups && step.units.unitTable >= 0 &&
-      step.units.unitTable == step.units.rowTable) {
+  if (isRowMap()) {
     bool few = numUnits / count < 4 * step.tileRows;
     int64_t rows =
         few ? std::max<int64_t>(1, step.tileRows / 4) : step.tileRows;

@@ -37,6 +37,7 @@ public:
 
 private:
   double rowCost() const;
+  bool isRowMap() const;
   int64_t unitsBefore(int64_t instance) const;
 
   const Step &step;

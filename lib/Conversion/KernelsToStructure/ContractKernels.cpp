@@ -39,29 +39,6 @@ static TableKey getContractRows(ContractKernelOp op) {
       toPath(op.getPath()));
 }
 
-/// A loop over the samples of the units [begin, end); `body` gets the sample
-/// and the first and last of its own units.
-static void emitSampleUnits(
-    OpBuilder &b, Location loc, const TableKey &units,
-    KernelSignature &signature,
-    llvm::function_ref<void(OpBuilder &, Value, Value, Value)> body) {
-  IndexBuilder ib(b, loc);
-  Value table = signature.getTable(units), one = ib.constant(1);
-  Value begin = signature.getBegin(), end = signature.getEnd();
-  Value from = ib.search(table, begin);
-  Value to = ib.add(ib.search(table, ib.sub(end, one)), one);
-  scf::ForOp::create(
-      b, loc, from, to, one, ValueRange{},
-      [&](OpBuilder &inner, Location l, Value sample, ValueRange) {
-        IndexBuilder sb(inner, l);
-        Value own = sb.load(table, sample);
-        Value low = sb.sub(sb.max(own, begin), own);
-        Value next = sb.load(table, sb.add(sample, one));
-        body(inner, sample, low, sb.sub(sb.min(next, end), own));
-        scf::YieldOp::create(inner, l);
-      });
-}
-
 namespace {
 class ContractEmitter {
 public:
@@ -230,9 +207,9 @@ EmittedKernel ContractEmitter::emitSamples() {
     units = extent::mul(units, axis.extent);
   TableKey unitKey = TableKey::makeOffsets(units, path);
   Value unit = ib.constant(1);
-  emitSampleUnits(
-      b, loc, unitKey, signature,
-      [&](OpBuilder &body, Value sample, Value low, Value high) {
+  signature.forSamples(
+      b, loc, unitKey,
+      [&](OpBuilder &body, Value sample, Value, Value low, Value high) {
         IndexBuilder sb(body, loc);
         Value numRows = evaluate(body, axes.rows.extent, sample);
         Value height = sb.constant(kUnitRows);

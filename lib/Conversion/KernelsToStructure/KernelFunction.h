@@ -82,6 +82,16 @@ public:
                          mlir::Value isFine, int64_t number, mlir::Value value,
                          mlir::Value row, mlir::Value sample);
 
+  /// Gets a sample, the number of its first unit, and the range of its own
+  /// units, counted from that one, that the call computes.
+  using SampleBody = llvm::function_ref<void(
+      mlir::OpBuilder &, mlir::Value sample, mlir::Value offset,
+      mlir::Value from, mlir::Value to)>;
+  /// A loop over the samples that have units in [begin, end). `units`: their
+  /// offsets; without them a sample is a unit.
+  void forSamples(mlir::OpBuilder &b, mlir::Location loc,
+                  const std::optional<TableKey> &units, SampleBody body);
+
   /// Sets the function's type and adds the return; the launch's operands then
   /// are those that were asked for.
   void finish();

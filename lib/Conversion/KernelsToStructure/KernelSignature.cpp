@@ -136,6 +136,33 @@ ArrayAttr KernelSignature::getErrors(Builder &builder) const {
   return builder.getStrArrayAttr(texts);
 }
 
+void KernelSignature::forSamples(OpBuilder &b, Location loc,
+                                 const std::optional<TableKey> &units,
+                                 SampleBody body) {
+  IndexBuilder ib(b, loc);
+  Value one = ib.constant(1), zero = ib.constant(0);
+  Value table, first = begin, last = end;
+  if (units) {
+    table = getTable(*units);
+    first = ib.search(table, begin);
+    last = ib.add(ib.search(table, ib.sub(end, one)), one);
+  }
+  scf::ForOp::create(
+      b, loc, first, last, one, ValueRange(),
+      [&](OpBuilder &inner, Location l, Value sample, ValueRange) {
+        if (units) {
+          IndexBuilder sb(inner, l);
+          Value offset = sb.load(table, sample);
+          Value from = sb.sub(sb.max(offset, begin), offset);
+          Value next = sb.load(table, sb.add(sample, one));
+          body(inner, sample, offset, from, sb.sub(sb.min(next, end), offset));
+        } else {
+          body(inner, sample, sample, zero, one);
+        }
+        scf::YieldOp::create(inner, l);
+      });
+}
+
 void KernelSignature::finish() {
   OpBuilder b(loc.getContext());
   b.setInsertionPointToEnd(getBody());

@@ -242,39 +242,28 @@ SmallVector<Value> nested::ragged::cloneElementwise(OpBuilder &b, Block &block,
 void LoopKernel::forUnits(UnitBody body) {
   OpBuilder b(loc.getContext());
   b.setInsertionPointToEnd(signature.getBody());
-  IndexBuilder ib(b, loc);
-  Value begin = signature.getBegin(), end = signature.getEnd();
-  Value one = ib.constant(1);
-  if (units.count.getConstant() == 1) {
-    scf::ForOp::create(
-        b, loc, begin, end, one, ValueRange(),
-        [&](OpBuilder &inner, Location l, Value sample, ValueRange) {
-          body(inner, l, sample, IndexBuilder(inner, l).constant(0));
-          scf::YieldOp::create(inner, l);
-        });
-    return;
-  }
-  // The samples that have units in [begin, end), each with its part of them.
-  Value table =
-      signature.getTable(TableKey::makeOffsets(units.count, units.path));
-  Value first = ib.search(table, begin);
-  Value last = ib.add(ib.search(table, ib.sub(end, one)), one);
-  scf::ForOp::create(
-      b, loc, first, last, one, ValueRange(),
-      [&](OpBuilder &outer, Location l, Value sample, ValueRange) {
-        IndexBuilder sb(outer, l);
-        Value offset = sb.load(table, sample);
-        Value from = sb.max(offset, begin);
-        Value to = sb.min(sb.load(table, sb.add(sample, one)), end);
+  std::optional<TableKey> table = getUnitTable();
+  signature.forSamples(
+      b, loc, table,
+      [&](OpBuilder &outer, Value sample, Value, Value from, Value to) {
+        if (!table) {
+          body(outer, loc, sample, from);
+          return;
+        }
         scf::ForOp::create(
-            outer, l, from, to, one, ValueRange(),
+            outer, loc, from, to, IndexBuilder(outer, loc).constant(1),
+            ValueRange(),
             [&](OpBuilder &inner, Location at, Value unit, ValueRange) {
-              body(inner, at, sample,
-                   IndexBuilder(inner, at).sub(unit, offset));
+              body(inner, at, sample, unit);
               scf::YieldOp::create(inner, at);
             });
-        scf::YieldOp::create(outer, l);
       });
+}
+
+std::optional<TableKey> LoopKernel::getUnitTable() const {
+  if (units.count.getConstant() == 1)
+    return std::nullopt;
+  return TableKey::makeOffsets(units.count, units.path);
 }
 
 EmittedKernel LoopKernel::finish(const LoopCost &cost) {
@@ -284,8 +273,7 @@ EmittedKernel LoopKernel::finish(const LoopCost &cost) {
   emitted.memrefs = llvm::to_vector(signature.getMemrefOperands());
   emitted.scalars = llvm::to_vector(signature.getScalarOperands());
   emitted.rowTable = TableKey::makeOffsets(units.rows, units.path);
-  if (units.count.getConstant() != 1)
-    emitted.unitTable = TableKey::makeOffsets(units.count, units.path);
+  emitted.unitTable = getUnitTable();
   emitted.errors = signature.getErrors(b);
   emitted.flopsPerRow = cost.flopsPerRow;
   emitted.bytesPerRow = cost.bytesPerRow;

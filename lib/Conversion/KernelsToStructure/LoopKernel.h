@@ -113,6 +113,8 @@ public:
   EmittedKernel finish(const LoopCost &cost);
 
 private:
+  /// None where an instance is a unit.
+  std::optional<TableKey> getUnitTable() const;
   mlir::Value getFirstRows(mlir::Value value, const LogicalType &type);
 
   mlir::Location loc;

@@ -67,12 +67,6 @@ private:
   void emitFlat(mlir::OpBuilder &b);
   void emitMapped(mlir::OpBuilder &b);
   void emitFolded(mlir::OpBuilder &b);
-  /// A loop over the samples of the units, each with its range of them.
-  void forSamples(mlir::OpBuilder &b,
-                  llvm::function_ref<void(mlir::OpBuilder &, mlir::Value sample,
-                                          mlir::Value offset, mlir::Value from,
-                                          mlir::Value to)>
-                      body);
   /// Blocks of columns of wide rows.
   void forColumns(mlir::OpBuilder &b, ColumnBody body);
   mlir::Value getLength(mlir::OpBuilder &b, unsigned from, unsigned to,

@@ -319,38 +319,6 @@ void RunEmitter::splitNumber(OpBuilder &b, Value number, unsigned from,
   }
 }
 
-void RunEmitter::forSamples(
-    OpBuilder &b,
-    function_ref<void(OpBuilder &, Value, Value, Value, Value)> body) {
-  IndexBuilder ib(b, loc);
-  Value begin = signature.getBegin(), end = signature.getEnd();
-  Value one = ib.constant(1), zero = ib.constant(0);
-  std::optional<TableKey> units = coordinates.getUnitTable();
-  if (!units) { // A sample is a unit.
-    scf::ForOp::create(
-        b, loc, begin, end, one, ValueRange(),
-        [&](OpBuilder &inner, Location l, Value sample, ValueRange) {
-          body(inner, sample, sample, zero, one);
-          scf::YieldOp::create(inner, l);
-        });
-    return;
-  }
-  Value table = signature.getTable(*units);
-  Value first = ib.search(table, begin);
-  Value last = ib.add(ib.search(table, ib.sub(end, one)), one);
-  scf::ForOp::create(
-      b, loc, first, last, one, ValueRange(),
-      [&](OpBuilder &inner, Location l, Value sample, ValueRange) {
-        IndexBuilder sb(inner, l);
-        Value offset = sb.load(table, sample);
-        Value from = sb.sub(sb.max(offset, begin), offset);
-        Value to =
-            sb.sub(sb.min(sb.load(table, sb.add(sample, one)), end), offset);
-        body(inner, sample, offset, from, to);
-        scf::YieldOp::create(inner, l);
-      });
-}
-
 void RunEmitter::emitFlat(OpBuilder &b) {
   Run run;
   Value zero = IndexBuilder(b, loc).constant(0);
@@ -362,106 +330,110 @@ void RunEmitter::emitFlat(OpBuilder &b) {
 /// Rows are units: those of a sample may begin and end within a run.
 void RunEmitter::emitMapped(OpBuilder &b) {
   unsigned first = plan.firstOfRun;
-  forSamples(b, [&](OpBuilder &outer, Value sample, Value offset, Value from,
-                    Value to) {
-    IndexBuilder ob(outer, loc);
-    Value zero = ob.constant(0), one = ob.constant(1);
-    Run run;
-    run.position.sample = sample;
-    run.position.coordinates.assign(space.size(), zero);
-    run.row = offset;
-    if (first == 0) {
-      emitRun(outer, run, from, to, {}, {});
-      return;
-    }
-    // Where a sample has rows its runs have; else there is no run at all.
-    Value length = ob.max(getLength(outer, first, space.size(), sample), one);
-    Value firstRun = ob.div(from, length);
-    Value lastRun = ob.div(ob.add(to, ob.sub(length, one)), length);
-    scf::ForOp::create(
-        outer, loc, firstRun, lastRun, one, ValueRange(),
-        [&](OpBuilder &inner, Location l, Value number, ValueRange) {
-          IndexBuilder ib(inner, l);
-          Run one(run);
-          Value start = ib.mul(number, length);
-          splitNumber(inner, number, 0, first, one.position);
-          one.row = ib.add(offset, start);
-          emitRun(inner, one, ib.max(ib.sub(from, start), zero),
-                  ib.min(ib.sub(to, start), length), {}, {});
-          scf::YieldOp::create(inner, l);
-        });
-  });
+  signature.forSamples(
+      b, loc, coordinates.getUnitTable(),
+      [&](OpBuilder &outer, Value sample, Value offset, Value from, Value to) {
+        IndexBuilder ob(outer, loc);
+        Value zero = ob.constant(0), one = ob.constant(1);
+        Run run;
+        run.position.sample = sample;
+        run.position.coordinates.assign(space.size(), zero);
+        run.row = offset;
+        if (first == 0) {
+          emitRun(outer, run, from, to, {}, {});
+          return;
+        }
+        // Where a sample has rows its runs have; else there is no run at all.
+        Value length =
+            ob.max(getLength(outer, first, space.size(), sample), one);
+        Value firstRun = ob.div(from, length);
+        Value lastRun = ob.div(ob.add(to, ob.sub(length, one)), length);
+        scf::ForOp::create(
+            outer, loc, firstRun, lastRun, one, ValueRange(),
+            [&](OpBuilder &inner, Location l, Value number, ValueRange) {
+              IndexBuilder ib(inner, l);
+              Run one(run);
+              Value start = ib.mul(number, length);
+              splitNumber(inner, number, 0, first, one.position);
+              one.row = ib.add(offset, start);
+              emitRun(inner, one, ib.max(ib.sub(from, start), zero),
+                      ib.min(ib.sub(to, start), length), {}, {});
+              scf::YieldOp::create(inner, l);
+            });
+      });
 }
 
 void RunEmitter::emitFolded(OpBuilder &b) {
   unsigned groups = kernel.getGroups(), first = plan.firstOfRun;
   Value rows = signature.getTable(coordinates.getRowTable());
-  forSamples(b, [&](OpBuilder &outer, Value sample, Value offset, Value from,
-                    Value to) {
-    IndexBuilder ob(outer, loc);
-    Value zero = ob.constant(0), one = ob.constant(1);
-    Value length = getLength(outer, first, space.size(), sample);
-    Value runs = getLength(outer, groups, first, sample);
-    Value firstRow = ob.load(rows, sample);
-    auto emitColumns = [&](OpBuilder &inner, const Run &run, Value local,
-                           const Lanes &block) {
-      IndexBuilder ib(inner, loc);
-      SmallVector<Value> state;
-      if (!plan.foldsInMemory)
-        state = makeAccumulators(inner, isWide() ? block.width : plan.width);
-      auto emitOne = [&](OpBuilder &at, Value number, ValueRange args) {
-        IndexBuilder rb(at, loc);
-        Run one(run);
-        splitNumber(at, number, groups, first, one.position);
-        Value before = rb.add(rb.mul(local, runs), number);
-        one.row = rb.add(firstRow, rb.mul(before, length));
-        return emitRun(at, one, zero, length, args, block);
-      };
-      if (groups == first) {
-        state = emitOne(inner, zero, state);
-      } else {
-        auto loop = scf::ForOp::create(
-            inner, loc, zero, runs, one, state,
-            [&](OpBuilder &at, Location l, Value number, ValueRange args) {
-              scf::YieldOp::create(at, l, emitOne(at, number, args));
+  signature.forSamples(
+      b, loc, coordinates.getUnitTable(),
+      [&](OpBuilder &outer, Value sample, Value offset, Value from, Value to) {
+        IndexBuilder ob(outer, loc);
+        Value zero = ob.constant(0), one = ob.constant(1);
+        Value length = getLength(outer, first, space.size(), sample);
+        Value runs = getLength(outer, groups, first, sample);
+        Value firstRow = ob.load(rows, sample);
+        auto emitColumns = [&](OpBuilder &inner, const Run &run, Value local,
+                               const Lanes &block) {
+          IndexBuilder ib(inner, loc);
+          SmallVector<Value> state;
+          if (!plan.foldsInMemory)
+            state =
+                makeAccumulators(inner, isWide() ? block.width : plan.width);
+          auto emitOne = [&](OpBuilder &at, Value number, ValueRange args) {
+            IndexBuilder rb(at, loc);
+            Run one(run);
+            splitNumber(at, number, groups, first, one.position);
+            Value before = rb.add(rb.mul(local, runs), number);
+            one.row = rb.add(firstRow, rb.mul(before, length));
+            return emitRun(at, one, zero, length, args, block);
+          };
+          if (groups == first) {
+            state = emitOne(inner, zero, state);
+          } else {
+            auto loop = scf::ForOp::create(
+                inner, loc, zero, runs, one, state,
+                [&](OpBuilder &at, Location l, Value number, ValueRange args) {
+                  scf::YieldOp::create(at, l, emitOne(at, number, args));
+                });
+            state.assign(loop.getResults().begin(), loop.getResults().end());
+          }
+          Value unit = groups == 0 ? sample : ib.add(offset, local);
+          if (!plan.foldsInMemory)
+            return finalize(inner, state, unit, sample, block);
+          forColumns(inner, [&](OpBuilder &at, Value column, int64_t width) {
+            Lanes lanes{zero, width, {}, {}, column};
+            finalize(at, loadAccumulators(at, lanes), unit, sample, lanes);
+          });
+        };
+        auto emitUnit = [&](OpBuilder &inner, Value local) {
+          Run run;
+          run.position.sample = sample;
+          run.position.coordinates.assign(space.size(), zero);
+          splitNumber(inner, local, 0, groups, run.position);
+          if (plan.foldsInMemory)
+            forColumns(inner, [&](OpBuilder &at, Value column, int64_t width) {
+              storeAccumulators(at, makeAccumulators(at, width),
+                                {zero, width, {}, {}, column});
             });
-        state.assign(loop.getResults().begin(), loop.getResults().end());
-      }
-      Value unit = groups == 0 ? sample : ib.add(offset, local);
-      if (!plan.foldsInMemory)
-        return finalize(inner, state, unit, sample, block);
-      forColumns(inner, [&](OpBuilder &at, Value column, int64_t width) {
-        Lanes lanes{zero, width, {}, {}, column};
-        finalize(at, loadAccumulators(at, lanes), unit, sample, lanes);
+          if (!isWide() || plan.foldsInMemory)
+            return emitColumns(inner, run, local, {});
+          forColumns(inner, [&](OpBuilder &at, Value column, int64_t width) {
+            emitColumns(at, run, local, {zero, width, {}, {}, column});
+          });
+        };
+        if (groups == 0) {
+          emitUnit(outer, zero);
+          return;
+        }
+        scf::ForOp::create(
+            outer, loc, from, to, one, ValueRange(),
+            [&](OpBuilder &inner, Location l, Value local, ValueRange) {
+              emitUnit(inner, local);
+              scf::YieldOp::create(inner, l);
+            });
       });
-    };
-    auto emitUnit = [&](OpBuilder &inner, Value local) {
-      Run run;
-      run.position.sample = sample;
-      run.position.coordinates.assign(space.size(), zero);
-      splitNumber(inner, local, 0, groups, run.position);
-      if (plan.foldsInMemory)
-        forColumns(inner, [&](OpBuilder &at, Value column, int64_t width) {
-          storeAccumulators(at, makeAccumulators(at, width),
-                            {zero, width, {}, {}, column});
-        });
-      if (!isWide() || plan.foldsInMemory)
-        return emitColumns(inner, run, local, {});
-      forColumns(inner, [&](OpBuilder &at, Value column, int64_t width) {
-        emitColumns(at, run, local, {zero, width, {}, {}, column});
-      });
-    };
-    if (groups == 0) {
-      emitUnit(outer, zero);
-      return;
-    }
-    scf::ForOp::create(
-        outer, loc, from, to, one, ValueRange(),
-        [&](OpBuilder &inner, Location l, Value local, ValueRange) {
-          emitUnit(inner, local);
-          scf::YieldOp::create(inner, l);
-        });
-  });
 }
 
 FailureOr<EmittedKernel> RunEmitter::run() {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Goldens of the single-pair-single block: loss and gradients, sample by sample, by PyTorch.
+"""Goldens of the single-pair-single block: outputs, loss, gradients and a step of SGD, sample by sample,
+by PyTorch.
 
     block_goldens.py > goldens/block.json
 
@@ -23,7 +24,7 @@ BATCHES = [
     [3, 5, 2, 6], [4, 4, 4, 4], [6, 2, 5, 3], [7], [1, 2, 3, 4, 5, 6, 7, 8], [8, 1, 0, 2, 9, 0, 1, 3],
     [5, 1, 1, 2, 3, 1, 4, 2, 6], [5, 1, 1, 2, 3, 1, 4, 2, 6],
 ]  # fmt: skip
-EPS = 1e-5
+EPS, RATE = 1e-5, 0.1
 
 
 def parameters(seed=0):
@@ -60,8 +61,9 @@ def forward(w, x, z):
 
 
 def reference(w, layout, number):
-    """Loss, gradients of parameters, gradients of the singles (and of those of the columns), by
-    PyTorch's autograd, sample by sample, in f64."""
+    """Summaries of what there is for one batch, by PyTorch's autograd, sample by sample, in f64: the loss,
+    the results, the gradients of parameters and of the singles (and of those of the columns), and
+    the parameters after a step of SGD."""
     import torch
 
     def variable(array):
@@ -79,9 +81,17 @@ def reference(w, layout, number):
         for a, b, (y, q) in zip(alpha, beta, done)
     )
     loss.backward()
-    gradients = [[v.grad.numpy() for v in values] for values in (w.values(), x, z)]
-    found = dict(zip(w, gradients[0]))
-    return loss.item(), found, gradients[1], gradients[2] if layout == "rectangular" else None
+    torch.optim.SGD(w.values(), lr=RATE).step()
+
+    def summaries(values):
+        return {k: summary(v.detach().numpy()) for k, v in sorted(values.items())}
+
+    made = {"loss": loss.item(), "x": summary(joined([v.grad for v in x]))}
+    if layout == "rectangular":
+        made["z"] = summary(joined([v.grad for v in z]))
+    made |= summaries({k: v.grad for k, v in w.items()})
+    made["single"], made["pair"] = [summary(joined([d[k].detach() for d in done])) for k in (0, 1)]
+    return made | {f"{k} after": v for k, v in summaries(w).items()}
 
 
 def summary(array):
@@ -98,16 +108,9 @@ def joined(parts):
     return np.concatenate([np.asarray(p).ravel() for p in parts])
 
 
-def summaries(loss, grads, dx, dz):
-    made = {"loss": loss, "x": summary(joined(dx))}
-    if dz is not None:
-        made["z"] = summary(joined(dz))
-    return made | {k: summary(g) for k, g in sorted(grads.items())}
-
-
 if __name__ == "__main__":
     goldens = {
-        layout: [summaries(*reference(parameters(), layout, k)) for k in range(len(BATCHES))]
+        layout: [reference(parameters(), layout, k) for k in range(len(BATCHES))]
         for layout in LAYOUTS
     }
     json.dump(goldens, sys.stdout, indent=1)

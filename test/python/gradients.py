@@ -13,6 +13,7 @@ from oracle import Program, RunError
 
 import nested
 from nested import _jit
+from nested._tracer import value_of
 from nested._tree import flatten
 
 
@@ -135,6 +136,13 @@ def compare(
     return gradients
 
 
+def squares(results):
+    """A number of what a traced function gives: the sum of all squares, also of what is one for the batch."""
+    results = results if isinstance(results, tuple) else (results,)
+    return sum(nested.batch.sum(r * r, axis=None) if value_of(r).batched else np.sum(r * r)
+               for r in results)  # fmt: skip
+
+
 def leaves(x):
     """The arrays of an argument: one, those of samples, those of members of samples."""
     return [a for part in x for a in leaves(part)] if isinstance(x, list) else [x]
@@ -212,5 +220,5 @@ def central_differences(programs, positive=()):
 
 __all__ = [
     "Checked", "F8", "LENGTHS", "N8", "NM", "RunError", "V", "W", "central_differences", "check",
-    "check_text", "dense", "flatten", "numbers", "ragged", "random_like", "same",
+    "check_text", "dense", "flatten", "leaves", "numbers", "ragged", "random_like", "same", "shifted", "squares",
 ]  # fmt: skip

@@ -65,6 +65,15 @@ def test_c29_gradients_of_a_view_land_in_its_rows():
     expect(run(lambda x: nested.argmax(x, axis=0), view), [0, 1, 2])
 
 
+def test_c32_gradients_of_padded_input_may_be_transposed():
+    padded = np.array([[1, 4], [2, 5], [3, 6]], "f4").T
+    p = nested.from_values(padded, lengths=np.zeros((2, 0), int), ragged=())
+    n = nested.from_list([np.array(k) for k in (2, 3)], ragged=())
+
+    g = gradients(lambda p, n: nested.batch.from_padded(p, n) ** 2, 0, p, n)
+    assert g.values.tolist() == [[2, 4, 0], [8, 10, 12]]
+
+
 def test_c33_upstream_gradients_may_be_strided():
     a = batch([[3, 4], [3, 4], [5]])
     expect(gradients(lambda x: nested.sum(x, axis=0), 0, a), [[1, 1], [1, 1], [1]])
@@ -137,6 +146,21 @@ def test_c45_gradients_through_padding():
         assert dpos.tolist() == [4, 6, 5]
 
 
+def test_c45_nothing_comes_from_padding():
+    """What was padded contributes nothing, whatever it holds."""
+    x, pos = batch([[1, 2], [], [3, 4, 5]]), np.array([1, 10, 100], "f4")
+    for fill in (7, np.nan):
+
+        def there_and_back(x, pos, fill=fill):
+            padded = nested.batch.to_padded(x, fill, sizes=3) * pos
+            return nested.batch.from_padded(padded, x.shape[0])
+
+        expect(run(there_and_back, x, pos), [[1, 20], [], [3, 40, 500]])
+        dx, dpos = gradients(there_and_back, (0, 1), x, pos)
+        expect(dx, [[1, 10], [], [1, 10, 100]])
+        assert dpos.tolist() == [4, 6, 5]
+
+
 def test_c46_gradient_of_an_embedding():
     ids = batch([[1, 1], [2], [], [1]], "i8")
     upstream = nested.from_values(np.array([[r, 1] for r in range(4)], "f4"), ids.lengths)
@@ -177,6 +201,25 @@ def test_c55_gradient_of_indices_of_the_own_sample():
     params = batch([[10, 20], [30, 40, 50], [60]])
     idx = batch([[1], [2, 0, 2], []], "i8")
     expect(gradients(lambda p, i: p[i], 0, params, idx), [[0, 1], [1, 0, 2], [0]])
+
+
+@pytest.mark.parametrize("length", [1, 15, 16, 17, 31, 33, 63, 65, 127, 129, 1025])
+def test_c66_no_gradient_reads_behind_the_last_column(length):
+    """NaN lies behind both operands, and behind the gradient that comes in."""
+    columns = 1001 if length == 17 else 3
+    x = np.full(columns * length + 64, np.nan, "f4")
+    x[: columns * length] = np.tile(np.arange(columns) % 5, length)
+    w = np.full(columns * 2 + 64, np.nan, "f4")
+    w[: columns * 2] = np.tile([1, 2], columns)
+    g = np.full(2 * length + 64, np.nan, "f4")
+    g[: 2 * length] = np.tile([1, 3], length)
+    rows = nested.from_values(x[: columns * length].reshape(length, columns), [length])
+    seeds = nested.from_values(g[: 2 * length].reshape(length, 2), [length])
+    dx, dw = gradients(
+        lambda x, w, g: (x @ w) * g, (0, 1), rows, w[: columns * 2].reshape(columns, 2), seeds
+    )
+    assert (dx.values == 7).all()
+    assert (dw == np.outer(length * (np.arange(columns) % 5), [1, 3])).all()
 
 
 def test_c72_gradient_of_triangle_multiplication():

@@ -3,7 +3,22 @@
 
 import numpy as np
 import pytest
-from gradients import F8, N8, NM, V, W, central_differences, dense, ragged, same
+from gradients import (
+    F8,
+    LENGTHS,
+    N8,
+    NM,
+    V,
+    W,
+    central_differences,
+    dense,
+    leaves,
+    numbers,
+    ragged,
+    same,
+    shifted,
+    squares,
+)  # fmt: skip
 from helpers import raises
 
 import nested
@@ -263,6 +278,67 @@ def test_hessians_are_symmetric(name):
         move = move.reshape(3, 3)
         numeric = (first(w + move, x) - first(w - move, x)).ravel() / (2 * step)
         same(h[k], numeric, 1e-6, "Hessian by differences")
+
+
+# Functions without kinks; where one moves entries, its derivative is that of what it gives, squared.
+SMOOTH = [
+    "add_mul", "div_sub", "shared_vector", "shared_number", "twice", "exp_log", "more_exp_log",
+    "trigonometry", "arc", "hyperbolic", "arc_hyperbolic", "roots", "arctan2", "erf_gelu",
+    "logaddexp", "softmax_axes", "log_softmax", "logsumexp", "rms_norm", "instance_norm",
+    "whole_norm", "mean_keepdims", "prod", "var_std", "batch_of_samples", "batch_prod",
+    "linear_bias", "linear_pair", "dense_product", "scores", "values", "einsum_three",
+    "einsum_heads", "batch_einsum", "layer_norm_scaled", "symmetric", "singleton", "gather",
+    "running_prod", "running_logsumexp_backwards", "running_pairs", "two_results",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_second_derivatives_are_symmetric(name):
+    """Two directions: that of the derivative along one of them, along the other, in both orders; and the
+    change of the gradient along a direction is what differences of gradients say."""
+    function, specs = PROGRAMS[name]
+    drawn = numbers(specs, LENGTHS["mixed"], positive=name in POSITIVE)
+    floats = [k for k, s in enumerate(specs) if s.dtype.kind == "f"]
+
+    def given(k, x):
+        return (
+            nested.from_list(x, dims=specs[k].dims, dtype=specs[k].dtype) if specs[k].batched else x
+        )
+
+    def loss(*args):
+        return squares(function(*args))
+
+    def along(direction, *args):
+        found = nested.grad(loss, tuple(floats))(*args)
+        return sum(nested.batch.sum(g * d, axis=None) if specs[k].batched else np.sum(g * d)
+                   for k, g, d in zip(floats, found, direction))  # fmt: skip
+
+    def values(x):
+        return x.values if isinstance(x, nested.NestedTensor) else np.asarray(x)
+
+    def product(xs, ys):
+        return sum(float(np.sum(values(x) * values(y))) for x, y in zip(xs, ys))
+
+    rng = np.random.default_rng(8)
+    moves = [[rng.standard_normal(np.shape(a)) for a in leaves(drawn[k])] for k in floats]
+    args = [given(k, x) for k, x in enumerate(drawn)]
+    first = [given(k, shifted(drawn[k], iter(m), 1)) for k, m in zip(floats, moves)]
+    second = [given(k, shifted(drawn[k], iter(m), -2)) for k, m in zip(floats, moves)]
+    hessian = nested.grad(along, tuple(1 + k for k in floats))
+    one, other = hessian(first, *args), hessian(second, *args)
+    terms = [np.abs(values(h) * values(d)).sum() for h, d in zip(one, second)]
+    assert abs(product(one, second) - product(other, first)) <= 1e-11 * max(1.0, sum(terms))
+
+    def gradient(step):
+        moved = list(args)
+        for k, d in zip(floats, first):
+            samples = [values(s) for s in d] if specs[k].batched else d
+            moved[k] = given(k, shifted(drawn[k], iter(leaves(samples)), step))
+        return nested.grad(loss, tuple(floats))(*moved)
+
+    for h, up, down in zip(one, gradient(1e-5), gradient(-1e-5)):
+        numeric = (values(up) - values(down)) / 2e-5
+        same(values(h), numeric, 1e-6, "change of the gradient")
 
 
 # --- The functions of the package ------------------------------------------------------

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Derivatives in f16 and bf16, against those in f64 of the same numbers."""
+"""Derivatives in f32, f16 and bf16, against those in f64 of the same numbers."""
 
 import ml_dtypes
 import numpy as np
@@ -7,7 +7,7 @@ import pytest
 import test_gradients
 import test_gradients_movement
 import test_gradients_ordered
-from gradients import LENGTHS, numbers, same
+from gradients import LENGTHS, numbers, same, squares
 from oracle import Program
 
 import nested
@@ -28,14 +28,16 @@ PROGRAMS = {
 }  # fmt: skip
 
 
-def gradients_of(function, specs, args, dtype, shared):
+ALL = {**test_gradients.PROGRAMS, **test_gradients_movement.PROGRAMS,
+       **test_gradients_ordered.PROGRAMS}  # fmt: skip
+CASES = [(name, kind) for kind in HALVES for name in PROGRAMS] + [(name, "f32") for name in ALL]
+
+
+def gradients_of(function, specs, args, dtype):
     floats = [k for k, s in enumerate(specs) if s.dtype.kind == "f"]
 
     def loss(*args):
-        result = function(*args)
-        if shared:  # one for the batch already
-            return np.sum(result * result)
-        return nested.batch.sum(result * result, axis=None)
+        return squares(function(*args))
 
     given = []
     for s, a in zip(specs, args):
@@ -53,17 +55,16 @@ def rounded(s, x, dtype):
     return x.astype(dtype).astype(np.float64)
 
 
-@pytest.mark.parametrize("kind", HALVES)
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name, kind", CASES)
 def test_against_f64(name, kind):
-    function, specs = PROGRAMS[name]
-    dtype, tolerance = HALVES[kind]
+    function, specs = ALL[name]
+    dtype, tolerance = HALVES.get(kind, (np.float32, 1e-5))
     args = [[rounded(s, np.asarray(x), dtype) for x in a] if s.batched
             else rounded(s, np.asarray(a), dtype)
-            for s, a in zip(specs, numbers(specs, LENGTHS["mixed"]))]  # fmt: skip
-    shared = name.startswith("batch")
-    narrow = gradients_of(function, specs, args, dtype, shared)
-    wide = gradients_of(function, specs, args, np.float64, shared)
+            for s, a in zip(specs, numbers(specs, LENGTHS["mixed"],
+                                           positive=name in test_gradients.POSITIVE))]  # fmt: skip
+    narrow = gradients_of(function, specs, args, dtype)
+    wide = gradients_of(function, specs, args, np.float64)
     for got, want in zip(narrow, wide):
         assert got.dtype == dtype and got.shape == want.shape
         same(got, want, tolerance, f"{name} in {kind}")

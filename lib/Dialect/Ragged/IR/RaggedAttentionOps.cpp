@@ -129,7 +129,8 @@ static LogicalResult verifyAttention(Op op, LogicalType &result) {
 LogicalResult AttentionOp::verify() {
   LogicalType expected;
   if (failed(verifyAttention(*this, expected)) ||
-      failed(verifyType(*this, "result", expected, getResult().getType())))
+      failed(verifyType(*this, "result", expected, getResult().getType(),
+                        /*sameOrder=*/true)))
     return failure();
   if (!getNormalizer())
     return success();

@@ -168,3 +168,11 @@ func.func @both(%a: memref<?xf32>, %i: index, %c: i1) {
       : memref<?xf32>, memref<?xf32>, memref<?xf32>, memref<?xf32>, memref<?xf32>, memref<?xf32> into key memref<?xf32>
   return
 }
+
+// -----
+
+func.func @order(%q: !ragged.tensor<[N, 2, 8], f32>) {
+  // expected-error @below {{expected result of type '!ragged.tensor<[N, 2, 8], f32>', but got '!ragged.tensor<[N, 2, 8], f32, order = [0, 2, 1]>'}}
+  %o = ragged.attention %q, %q, %q : !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32> -> !ragged.tensor<[N, 2, 8], f32, order = [0, 2, 1]>
+  return
+}

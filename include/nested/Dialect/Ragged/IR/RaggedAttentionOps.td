@@ -24,7 +24,7 @@ def Ragged_AttentionOp : Ragged_PureOp<"attention", [AttrSizedOperandSegments,
 
         score[i, j, h] = cap(scale * dot(query[i, h], key[j, h'])) + bias[i, j, h]    cap(s) = soft_cap * tanh(s / soft_cap)
 
-    `bias` is `[N, M]` or `[N, M, H]`. `scale` is 1 / sqrt(D) unless said.
+    `bias` is `[N, M]` or `[N, M, H]`. `scale` is 1 / sqrt(D) unless said. The result is stored in the order of its dims.
 
     * R5: a query that sees no key gives 0.
     * R4: samples are isolated. Inside a sample a NaN or an infinity in a value reaches every query that shares a

@@ -185,17 +185,14 @@ void AttentionBlocks::copyRows(OpBuilder &at, const MemoryRows &from,
   });
 }
 
-void AttentionBlocks::clear(OpBuilder &at, Value memory, Value count) {
-  Indices ix(at, loc);
-  ix.loop(ix.constant(0), count, shape.lanes, [&](OpBuilder &inner, Value i) {
-    vector::StoreOp::create(inner, loc, number(inner, 0, vector), memory, i);
-  });
-}
-
 void AttentionBlocks::clearRows(OpBuilder &at, Value memory, int64_t size) {
   Indices ix(at, loc);
   Value rows = ix.mul(ix.ceilDiv(spec.rows, shape.rows), shape.rows);
-  clear(at, memory, ix.mul(rows, pad(size)));
+  ix.loop(ix.constant(0), ix.mul(rows, pad(size)), shape.lanes,
+          [&](OpBuilder &inner, Value i) {
+            vector::StoreOp::create(inner, loc, number(inner, 0, vector),
+                                    memory, i);
+          });
 }
 
 void AttentionBlocks::packAcross(OpBuilder &at, const MemoryRows &from,

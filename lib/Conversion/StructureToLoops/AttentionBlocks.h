@@ -118,8 +118,7 @@ protected:
   /// is copied again.
   void copyRows(mlir::OpBuilder &at, const MemoryRows &from, int64_t size,
                 double scale, mlir::Value to);
-  /// 0 in [0, count) of scratch memory, in whole vectors.
-  void clear(mlir::OpBuilder &at, mlir::Value memory, mlir::Value count);
+  /// 0 in all rows of scratch memory, blocks of rows whole.
   void clearRows(mlir::OpBuilder &at, mlir::Value memory, int64_t size);
   /// Columns [first, first + count) as panels, for products with their
   /// elements (the rows of a panel).

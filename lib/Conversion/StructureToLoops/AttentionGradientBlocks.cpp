@@ -281,14 +281,10 @@ void GradientEmitter::run() {
   copyRows(b, rows, head, getRowScale(), scored);
   copyRows(b, seedRows, width, 1, seeded);
   clearRows(b, out, head);
-  if (ofKeys) {
+  if (ofKeys)
     clearRows(b, valueOut, width);
-    // Behind the last query, too, numbers are finite.
-    for (Value numbers : {shift, factor, delta})
-      clear(b, numbers, ix.constant(kColumns));
-  } else {
+  else
     readNormalizer(b, ix.constant(0), spec.rows);
-  }
   if (op.getBiasDest() && hasWindow())
     clearBias(b);
   forGroups(

@@ -93,7 +93,7 @@ COPIED = {
 @pytest.mark.parametrize("name", COPIED)
 def test_what_is_read_elsewhere_is_copied(name):
     function = COPIED[name]
-    x = np.random.default_rng(0).normal(size=(8, 8))
+    x = np.random.default_rng(0).normal(size=(40, 40))
     samples = nested.from_list([np.arange(2.0), np.zeros(0), np.ones(3)])
     program = nested.jit(function, donate="x")
     wanted = nested.jit(function)(x.copy(), samples)

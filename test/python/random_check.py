@@ -5,6 +5,7 @@ Compiled and interpreted results agree for three vectors of lengths; every sampl
 alone, in another order, with gaps between the samples, at one thread and at two.
 """
 
+import re
 import sys
 
 import numpy as np
@@ -166,9 +167,17 @@ def spoil(program, lengths, args, rng):
                 ):
                     continue
                 spoiled[i] = spoiled[i].copy()
-                wrong = rng.choice([evaluate(a.of, lengths[i]), -1])
+                # What the argument was made for may be smaller than what it is used on here.
+                dim = re.search(r" dim (\d+)", step.text)
+                size = step.inputs[0].type.extents[int(dim[1]) if dim else 0]
+                wrong = rng.choice([evaluate(size, lengths[i]), -1])
                 spoiled[i].flat[rng.integers(spoiled[i].size)] = wrong
-            elif step.family == "nest" and a.kind == "counts" and spoiled[i].size:
+            elif (
+                step.family == "nest"
+                and a.value is step.inputs[1]
+                and a.kind == "counts"
+                and spoiled[i].size
+            ):
                 spoiled[i] = spoiled[i].copy()
                 spoiled[i][0] += rng.choice([-1, 1])
             else:

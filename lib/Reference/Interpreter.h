@@ -11,6 +11,7 @@
 
 #include "Loops.h"
 #include "Scope.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "nested/Dialect/Ragged/IR/RaggedBatch.h"
 #include "nested/Dialect/Ragged/IR/RaggedProducts.h"
 #include "nested/Reference/Reference.h"

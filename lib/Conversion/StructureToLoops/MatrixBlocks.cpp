@@ -8,6 +8,7 @@
 #include "MatrixBlocks.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace nested::tile;

@@ -55,7 +55,8 @@ struct ThreadEmitter::ContractionBlock {
 
 static SmallVector<int64_t> summedExtents(linalg::GenericOp op) {
   SmallVector<int64_t> extents;
-  for (unsigned summed : matchRowContraction(op)->summed)
+  RowContraction shape = *matchRowContraction(op);
+  for (unsigned summed : shape.summed)
     extents.push_back(op.getStaticLoopRanges()[summed]);
   return extents;
 }

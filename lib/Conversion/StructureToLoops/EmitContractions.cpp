@@ -287,7 +287,8 @@ SmallVector<Value> TileEmitter::emitBlock(OpBuilder &b, const TileGroup &group,
   // Contractions over equal extents share their loop.
   auto extentsOf = [](linalg::GenericOp op) {
     SmallVector<int64_t> extents;
-    for (unsigned summed : matchRowContraction(op)->summed)
+    RowContraction shape = *matchRowContraction(op);
+    for (unsigned summed : shape.summed)
       extents.push_back(op.getStaticLoopRanges()[summed]);
     return extents;
   };

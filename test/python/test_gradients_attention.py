@@ -269,6 +269,20 @@ def test_what_is_not_seen_has_no_gradient():
     assert (got[0][7] == 0).all() and (got[2][~seen] == 0).all() and (got[2][seen] != 0).all()
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_a_query_that_sees_one_key_has_no_gradient(dtype):
+    """Its weight is 1 whatever the score: exactly 0, as what is subtracted is added up in the same order."""
+    rng = np.random.default_rng(10)
+    q, k, v = (rng.standard_normal((n, 2, 21)).astype(dtype) for n in (9, 1, 1))
+    given = [nested.from_list([x], dims=(d, 2, 21)) for x, d in ((q, "N"), (k, "M"), (v, "M"))]
+
+    def loss(q, k, v):
+        return nested.batch.sum(attention(q, k, v) ** 3, axis=None)
+
+    dq, dk, _ = nested.grad(loss, (0, 1, 2))(*given)
+    assert (dq.values == 0).all() and (dk.values == 0).all()
+
+
 def test_large_scores():
     """Scores near 4000, exact in f32. The normalizer is two numbers: a logarithm of the sum would have 4 digits
     behind the point."""

@@ -91,32 +91,24 @@ private:
 };
 } // namespace
 
-/// dot(seed, result) of a query.
+/// dot(seed, result) of a query, added up as products are: where a query sees
+/// one key its result is that value, and the difference 0.
 Value GradientEmitter::getDelta(OpBuilder &at, Value query) {
   Indices ix(at, loc);
   Value first = ix.add(op.getSeedOffset(), ix.mul(query, op.getSeedRow()));
   Value second = ix.add(op.getResultOffset(), ix.mul(query, op.getResultRow()));
-  int64_t whole = width / shape.lanes * shape.lanes;
-  auto dot = [&](int64_t from, int64_t to, int64_t step, Value init) -> Value {
-    return scf::ForOp::create(
-               at, loc, ix.constant(from), ix.constant(to), ix.constant(step),
-               init,
-               [&](OpBuilder &inner, Location, Value c, ValueRange sofar) {
-                 Indices jx(inner, loc);
-                 int64_t lanes = isa<VectorType>(init.getType()) ? step : 0;
-                 Value x = load(inner, op.getSeed(), jx.add(first, c), lanes);
-                 Value y =
-                     load(inner, op.getResult(), jx.add(second, c), lanes);
-                 scf::YieldOp::create(
-                     inner, loc, sum(inner, sofar[0], product(inner, x, y)));
-               })
-        .getResult(0);
-  };
-  Value vectors = dot(0, whole, shape.lanes, number(at, 0, vector));
-  Value sofar = fold(at, vectors, [&](OpBuilder &inner, Value x, Value y) {
-    return sum(inner, x, y);
-  });
-  return dot(whole, width, 1, sofar);
+  auto dot = scf::ForOp::create(
+      at, loc, ix.constant(0), ix.constant(width), ix.constant(1),
+      number(at, 0, vector),
+      [&](OpBuilder &inner, Location, Value c, ValueRange sofar) {
+        Indices jx(inner, loc);
+        Value x = load(inner, op.getSeed(), jx.add(first, c), 0);
+        Value y = load(inner, op.getResult(), jx.add(second, c), 0);
+        scf::YieldOp::create(inner, loc,
+                             sums.multiplyAdd(inner, loc, splat(inner, x),
+                                              splat(inner, y), sofar[0]));
+      });
+  return vector::ExtractOp::create(at, loc, dot.getResult(0), int64_t(0));
 }
 
 /// Of queries [first, first + count).

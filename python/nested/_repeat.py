@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Literal, Sequence
 
 import numpy as np
 
@@ -49,7 +49,9 @@ class Repeats:
     """The calls of a function, or of several, that are known. Safe to use from several threads."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[Any, Repeat | None] = OrderedDict()
+        self._seen: OrderedDict[Any, None] = OrderedDict()  # Once.
+        # False: a call that can't be repeated.
+        self._known: OrderedDict[Any, Repeat | Literal[False]] = OrderedDict()
         self._lock = threading.Lock()
 
     def find(self, args: tuple, what: Any = None) -> tuple[Any, list[Any], Repeat | None]:
@@ -60,26 +62,33 @@ class Repeats:
         if _donation.any_gone() or not _describe(args, parts, leaves):
             return None, leaves, None
         key = tuple(parts)
-        return key, leaves, self._known.get(key)
+        return key, leaves, self._known.get(key) or None
 
     def note(self, key: Any, make: Callable[[], Repeat | None]) -> None:
         """After a call that was not known; `make` is asked when it comes again."""
         if key is None:
             return
         with self._lock:
-            known = key in self._known and self._known[key] is None
-            if not known:
-                self._known[key] = None
-        if known and (made := make()) is not None:
-            with self._lock:
-                self._known[key] = made
+            if key in self._known:
+                return
+            if key not in self._seen:
+                _put(self._seen, key, None)
+                return
+            del self._seen[key]
+        made = make()
         with self._lock:
-            while len(self._known) > _KEPT:
-                self._known.popitem(last=False)
+            _put(self._known, key, made or False)
 
     def clear(self) -> None:
         with self._lock:
+            self._seen.clear()
             self._known.clear()
+
+
+def _put(table: OrderedDict[Any, Any], key: Any, value: Any) -> None:
+    table[key] = value
+    while len(table) > _KEPT:
+        table.popitem(last=False)
 
 
 def _describe(x: Any, parts: list[Any], leaves: list[Any]) -> bool:

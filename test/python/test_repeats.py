@@ -54,6 +54,26 @@ def test_later_calls_are_not_bound_again(binds):
     assert f.plan([2, 0, 3]).peak_bytes > 0
 
 
+def test_what_cannot_be_repeated_is_asked_once(binds):
+    f = nested.jit(lambda x: x * 2, require="peak <= 1 GB")
+    for seed in range(5):
+        x = batch([2, 3], 4, seed=seed)
+        np.testing.assert_array_equal(f(x).values, x.values * 2)
+    assert len(binds) == 5
+
+
+def test_other_lengths_push_nothing_out(binds):
+    f = nested.jit(lambda x: nested.sum(x, axis=0))
+    same = batch([2, 3], 4)
+    for _ in range(3):
+        f(same)
+    for n in range(100):
+        f(batch([n, 3], 4))
+    del binds[:]
+    f(same)
+    assert not binds
+
+
 def test_equal_lengths_are_enough(binds):
     f = nested.jit(lambda x: nested.cumsum(x, axis=0))
     for seed in range(5):

@@ -123,7 +123,10 @@ static void split(RewriterBase &rewriter, linalg::LinalgOp contraction) {
   Value init = op->getDpsInits().front();
   FailureOr<linalg::GenericOp> fill =
       getGeneric(rewriter, init.getDefiningOp());
-  if (failed(fill) || !isFill(*fill) || !canCut(*fill, fill->getNumLoops() - 1))
+  if (failed(fill) || !isFill(*fill))
+    return;
+  AffineMap map = fill->getMatchingIndexingMap(fill->getDpsInitOperand(0));
+  if (!canCut(*fill, map.getDimPosition(map.getNumResults() - 1)))
     return;
   init = op->getDpsInits().front();
 

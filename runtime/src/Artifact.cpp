@@ -9,6 +9,7 @@
 #include "Cpu.h"
 #include "Prepared.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <dlfcn.h>
@@ -108,6 +109,18 @@ static Footer checkContainer(std::string_view bytes, const char *name) {
          "%s: damaged: its checksum is %016llx, %016llx was written", name,
          static_cast<unsigned long long>(hash),
          static_cast<unsigned long long>(footer.checksum));
+  // The checksum ends in front of the versions. Later ones may use what is
+  // reserved, without older readers having to know.
+  bool hasReserved =
+      std::any_of(std::begin(footer.reserved), std::end(footer.reserved),
+                  [](uint8_t byte) { return byte != 0; });
+  if (footer.formatVersion < footer.readerVersion ||
+      footer.readerVersion == 0 ||
+      (footer.formatVersion == supportedFormat && hasReserved))
+    fail(NESTED_INVALID_ARTIFACT,
+         "%s: damaged: the versions in its footer, or what is reserved behind "
+         "them, are not what a compiler writes",
+         name);
   return footer;
 }
 

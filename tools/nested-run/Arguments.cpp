@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 using namespace nested::run;
 
@@ -363,7 +364,14 @@ void Arguments::fillRandom(const nested_plan_t *plan, uint64_t seed) {
     nested_argument_info info = NESTED_INIT(nested_argument_info);
     check(nested_plan_get_argument(plan, static_cast<int64_t>(i), &info));
     int64_t bytes = info.row_capacity * info.row_bytes;
-    char *data = memory.emplace_back(new char[bytes + 1]).get();
+    char *data = memory.emplace_back(new (std::nothrow) char[bytes + 1]).get();
+    if (!data) {
+      nested_value_info value = NESTED_INIT(nested_value_info);
+      check(nested_entry_arg(entry, static_cast<int64_t>(i), &value));
+      fail(EnvironmentError,
+           "out of memory: argument '" + std::string(value.name) + "' needs " +
+               std::to_string(bytes) + " bytes of random values");
+    }
     Random random{seed * 0x9e3779b97f4a7c15 + i};
     auto size = static_cast<int64_t>(nested_dtype_size(record.dtype));
     for (int64_t at = 0; at < bytes; at += size)

@@ -222,7 +222,9 @@ TEST(Loader, FlippedBytes) {
     EXPECT_STATUS(NESTED_INVALID_ARTIFACT, open(bad), "damaged", "checksum");
   }
   // In the footer, every byte that means something.
-  for (size_t at = bytes.size() - 96; at < bytes.size() - 32; ++at) {
+  for (size_t at = bytes.size() - 96; at < bytes.size(); ++at) {
+    if (at >= bytes.size() - 32 && at < bytes.size() - 28)
+      continue; // A newer version may be readable.
     std::string bad = bytes;
     bad[at] ^= 4;
     EXPECT_EQ(NESTED_INVALID_ARTIFACT, open(bad)) << at;

@@ -412,9 +412,8 @@ class JitFunction:
         if compiled is None:
             return self._plainly(signature)
         results = compiled(signature.leaves)
-        if key is not None:
-            every = range(len(signature.leaves))
-            self._repeats.note(key, lambda: compiled.repeat(signature.leaves, every))
+        every = range(len(signature.leaves))
+        self._repeats.note(key, lambda: compiled.repeat(signature.leaves, every))
         return results
 
     def _plainly(self, signature: Signature) -> Any:

@@ -252,6 +252,19 @@ def hessian(function, shape, at, *rest):
     return np.array(rows).reshape(size, size)
 
 
+def check_hessian(loss, w, x):
+    """It is symmetric, and the differences of first derivatives."""
+    h = hessian(loss, w.shape, w, x)
+    same(h, h.T, 1e-11, "Hessian")
+    first, step = nested.grad(loss), 1e-5
+    for k in range(w.size):
+        move = np.zeros(w.size)
+        move[k] = step
+        move = move.reshape(w.shape)
+        numeric = (first(w + move, x) - first(w - move, x)).ravel() / (2 * step)
+        same(h[k], numeric, 1e-6, "Hessian by differences")
+
+
 @pytest.mark.parametrize("name", ["transition", "mean", "outer", "softmax", "norm", "prod"])
 def test_hessians_are_symmetric(name):
     rng = np.random.default_rng(4)

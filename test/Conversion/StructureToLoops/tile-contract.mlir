@@ -41,12 +41,18 @@ func.func @transposed(%a: memref<?xf32>, %b: memref<?xf32>, %c: memref<?xf32>, %
   return
 }
 
-// Lanes: both operands are copied; 4 rows and 6 columns.
+// Lanes: both operands are copied, a line of the cache at a time, and the sums wait beside them; 4 rows and 6 columns.
 
 // CHECK-LABEL: func.func @lanes
-// CHECK: memref.alloc() : memref<98304xf32>
-// CHECK: memref.alloc() : memref<49152xf32>
+// CHECK-DAG: memref.alloc() : memref<49152xf32>
+// CHECK-DAG: memref.alloc() : memref<36864xf32>
+// CHECK-DAG: memref.alloc() : memref<110592xf32>
 // CHECK-COUNT-24: vector.fma
+// AVX2-LABEL: func.func @lanes
+// Two vectors are a line.
+// AVX2: vector.load %{{.*}} : memref<?xf32>, vector<8xf32>
+// AVX2: vector.load %{{.*}} : memref<?xf32>, vector<8xf32>
+// AVX2-COUNT-12: vector.fma
 func.func @lanes(%a: memref<?xf32>, %b: memref<?xf32>, %c: memref<?xf32>, %n: index) attributes {ragged.kernel} {
   %0 = arith.constant 0 : index
   %32 = arith.constant 32 : index

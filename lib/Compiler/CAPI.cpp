@@ -42,7 +42,7 @@ static CompileOptions readOptions(const nested_compile_options *given,
   if (known.file_name)
     options.fileName = known.file_name;
   options.stripIR = known.strip_ir != 0;
-  options.fuse = known.no_fuse == 0;
+  options.fuse = static_cast<ragged::Fusion>(known.fuse);
   options.reassociate = known.no_reassociate == 0;
   if (known.on_remark)
     options.onRemark = [call = known.on_remark, user = known.user](

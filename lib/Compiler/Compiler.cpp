@@ -60,6 +60,11 @@ Error nested::checkOptions(const CompileOptions &options) {
   if (options.optLevel > 3)
     return makeUserError("LLVM's optimizer has levels 0 to 3, but got " +
                          llvm::Twine(options.optLevel));
+  if (options.fuse < ragged::Fusion::Cost ||
+      options.fuse > ragged::Fusion::Always)
+    return makeUserError("fusion is 0 (by cost), 1 (never) or 2 (always), but "
+                         "got " +
+                         llvm::Twine(static_cast<int>(options.fuse)));
   if (GPUSpec::isGPU(options.target))
     return GPUSpec::parse(options.target).takeError();
   return TargetSpec::parse(options.target).takeError();

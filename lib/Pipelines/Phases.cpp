@@ -345,9 +345,9 @@ struct PhasePipelineOptions : public PassPipelineOptions<PhasePipelineOptions> {
   Option<std::string> target{
       *this, "target", llvm::cl::desc("The target, as for nested-compile"),
       llvm::cl::init("cpu")};
-  Option<bool> fuse{*this, "fuse",
-                    llvm::cl::desc("Fuse operations into kernels"),
-                    llvm::cl::init(true)};
+  Option<ragged::Fusion> fuse{
+      *this, "fuse", llvm::cl::desc("What is put into one kernel"),
+      llvm::cl::init(ragged::Fusion::Cost), NESTED_FUSION_VALUES};
   Option<bool> reassociate{
       *this, "reassociate",
       llvm::cl::desc("Rewrite sums where it saves work; last bits change"),

@@ -12,6 +12,9 @@ from ._errors import CompileError, NestedError
 
 _LOCATION = re.compile(r"^(?:loc\()?\"?([^\s\":]+)\"?:(\d+):(\d+)\)?:? ")
 
+# What is put into one kernel, in the order of NESTED_FUSE_* in Compiler/CAPI.h.
+FUSE = ("cost", "never", "always")
+
 
 def _core() -> Any:
     try:
@@ -59,17 +62,17 @@ def _result(outcome: tuple, what: str) -> tuple[bytes, list[str]]:
 
 
 def compile_text(
-    text: str, name: str, target: str = "cpu", strip_ir: bool = False, fuse: bool = True,
+    text: str, name: str, target: str = "cpu", strip_ir: bool = False, fuse: str = "cost",
     reassociate: bool = True,
 ) -> tuple[bytes, list[str]]:  # fmt: skip
     """An artifact from program text, and the remarks of the compiler, from the cache on disk if they
     are there. CompileError."""
     core = _core()
-    cached = _cache.key(core, text, target, name, str(strip_ir), str(fuse), str(reassociate))
+    cached = _cache.key(core, text, target, name, str(strip_ir), fuse, str(reassociate))
     found = _cache.load(cached)
     if found is None:
         outcome = core.compile(
-            text, target, f"<{name}>", strip_ir, not fuse, no_reassociate=not reassociate
+            text, target, f"<{name}>", strip_ir, FUSE.index(fuse), no_reassociate=not reassociate
         )
         found = _result(outcome, name)
         _cache.store(cached, *found)
@@ -77,10 +80,12 @@ def compile_text(
 
 
 def lower_text(
-    text: str, phase: str, name: str, target: str = "cpu", fuse: bool = True,
+    text: str, phase: str, name: str, target: str = "cpu", fuse: str = "cost",
     reassociate: bool = True,
 ) -> bytes:  # fmt: skip
     """A phase of a program: text (an object file for "object"). CompileError, ValueError."""
     core = _core()
-    outcome = core.lower(text, phase, target, f"<{name}>", not fuse, no_reassociate=not reassociate)
+    outcome = core.lower(
+        text, phase, target, f"<{name}>", FUSE.index(fuse), no_reassociate=not reassociate
+    )
     return _result(outcome, name)[0]

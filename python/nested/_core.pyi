@@ -6,7 +6,7 @@ def compile(
     target: str = "cpu",
     file_name: str = "<program>",
     strip_ir: bool = False,
-    no_fuse: bool = False,
+    fuse: int = 0,
     entry: str = "",
     no_reassociate: bool = False,
 ) -> Outcome: ...
@@ -15,7 +15,7 @@ def lower(
     phase: str,
     target: str = "cpu",
     file_name: str = "<program>",
-    no_fuse: bool = False,
+    fuse: int = 0,
     entry: str = "",
     no_reassociate: bool = False,
 ) -> Outcome: ...

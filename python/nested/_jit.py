@@ -241,15 +241,21 @@ def _argument_dims(recorded: Trace, path: str, s: Spec) -> list[Any]:
     return dims
 
 
+def _fusion(fuse: Any) -> str:
+    if fuse not in _compile.FUSE:
+        raise ValueError(f"fuse must be one of {', '.join(_compile.FUSE)}, not {fuse!r}")
+    return fuse
+
+
 class Lowered:
     """A traced function for one kind of arguments, to be looked at or compiled."""
 
     def __init__(
         self, traced: Traced, target: str, guards: Sequence[Guard], reassociate: bool = True,
-        donate: frozenset[str] = frozenset(),
+        donate: frozenset[str] = frozenset(), fuse: str = "cost",
     ):  # fmt: skip
         self._traced, self._target, self._guards = traced, target, guards
-        self._reassociate, self._donate = reassociate, donate
+        self._reassociate, self._donate, self._fuse = reassociate, donate, fuse
 
     def text(self, phase: str = "tensor") -> str:
         """The program in a phase: "trace" (what was recorded), "tensor", "generic", "kernels",
@@ -259,16 +265,16 @@ class Lowered:
         if phase == "object":
             raise ValueError("the object phase is no text")
         data = _compile.lower_text(
-            self._traced.text, phase, self._traced.name, self._target,
-            reassociate=self._reassociate,
-        )  # fmt: skip
+            self._traced.text, phase, self._traced.name, self._target, self._fuse, self._reassociate
+        )
         return data.decode()
 
     def compile(self) -> Compiled:
         """Compiles for the target. CompileError, RequirementError."""
         data, remarks = _compile.compile_text(
-            self._traced.text, self._traced.name, self._target, reassociate=self._reassociate
-        )
+            self._traced.text, self._traced.name, self._target, fuse=self._fuse,
+            reassociate=self._reassociate,
+        )  # fmt: skip
         return Compiled(self._traced, data, remarks, self._guards, self._donate)
 
 
@@ -332,9 +338,11 @@ class JitFunction:
     def __init__(
         self, function: Callable, require: Any = None, target: str = "cpu",
         reassociate: bool = True, plain: bool = True, donate: Any = (), memory_budget: Any = None,
+        fuse: str = "cost",
     ):  # fmt: skip
         functools.update_wrapper(self, function)
         self._function, self._target, self._reassociate = function, target, reassociate
+        self._fuse = _fusion(fuse)
         self._plain = plain  # whether the function computes on plain arrays by itself
         self._guards = parse_all(require)
         self._signature = inspect.signature(function)
@@ -398,7 +406,9 @@ class JitFunction:
     def _lower(self, signature: Signature) -> Lowered:
         with _tracing:
             traced = trace(self._function, signature, self.__name__, budget=self._budget)
-        return Lowered(traced, self._target, self._guards, self._reassociate, self._donate)
+        return Lowered(
+            traced, self._target, self._guards, self._reassociate, self._donate, self._fuse
+        )
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
         key = None
@@ -570,7 +580,7 @@ class PreparedJit(Prepared):
 @public
 def jit(
     function: Any = None, *, require: Any = None, target: str = "cpu", reassociate: bool = True,
-    donate: Any = (), memory_budget: Any = None,
+    donate: Any = (), memory_budget: Any = None, fuse: str = "cost",
 ) -> Any:  # fmt: skip
     """Compiles a function, written for one sample in NumPy's style, for batches.
 
@@ -586,10 +596,12 @@ def jit(
     memory_budget: ``(bytes, lengths)``, e.g. ``("64 MB", {"N": [300, 120]})``: in a call with samples of
     these lengths (as plan takes them), temporaries take at most so many bytes. What fits is kept for
     the backward where computing it again would take longer; the rest is computed again. A
-    CompileError if that is not enough. Other lengths take other numbers of bytes.
+    CompileError if that is not enough. Other lengths take other numbers of bytes. fuse: what is put into one
+    kernel: "cost" (as bytes and operations say), "never" (each operation is a kernel of its own) or
+    "always" (what can be computed again where it is read is never stored).
     """
     options = {"require": require, "target": target, "reassociate": reassociate, "donate": donate,
-               "memory_budget": memory_budget}  # fmt: skip
+               "memory_budget": memory_budget, "fuse": fuse}  # fmt: skip
     if function is None:
         return lambda f: JitFunction(f, **options)
     return JitFunction(function, **options)
@@ -630,14 +642,14 @@ class Exported:
 def export(
     function: Any, *specs: Any, target: str = "cpu", strip_ir: bool = False,
     name: str | None = None, require: Any = None, reassociate: bool = True,
-    gradients: Any = None, memory_budget: Any = None, **keywords: Any,
+    gradients: Any = None, memory_budget: Any = None, fuse: str = "cost", **keywords: Any,
 ) -> Exported:  # fmt: skip
     """Compiles a function ahead of time: ``export(block, spec("N", 384), w).save("block.so")``.
 
     specs, keywords: for each argument a ``nested.spec``, an array or NestedTensor like the later
     ones, a nest of them, or a static value, which is built in. target: "cpu", "cpu:NAME", ... as
     nested-compile takes them. strip_ir: leave the program text out. name: of the entry (default:
-    that of the function). require, reassociate, memory_budget: as in jit. gradients: the positional argument, or
+    that of the function). require, reassociate, memory_budget, fuse: as in jit. gradients: the positional argument, or
     arguments, to differentiate with respect to; the artifact then has the entries ``forward``,
     ``backward`` and ``forward_backward`` in place of one: the results, the gradients, and both
     (``results`` and ``gradients.NAME``, with the name of the argument). Of a function that returns
@@ -671,9 +683,9 @@ def export(
     traced = traces[0]
     if len(traces) > 1:
         traced = traced._replace(name=jitted.__name__, text=merge([t.text for t in traces]))
-    lowered = Lowered(traced, target, guards, reassociate)
+    lowered = Lowered(traced, target, guards, reassociate, fuse=_fusion(fuse))
     data, remarks = _compile.compile_text(
-        traced.text, traced.name, target, strip_ir, reassociate=reassociate
+        traced.text, traced.name, target, strip_ir, fuse, reassociate
     )
     if guards:
         import json

@@ -27,7 +27,8 @@ namespace {
 
 struct Options {
   std::string target, fileName, entry;
-  bool stripIR, noFuse, noReassociate;
+  bool stripIR, noReassociate;
+  int fuse; // A NESTED_FUSE_*.
 };
 
 /// What a call of the compiler left behind.
@@ -54,7 +55,7 @@ Outcome invoke(const Options &given, Call call) {
   options.file_name = given.fileName.c_str();
   options.entry = given.entry.empty() ? nullptr : given.entry.c_str();
   options.strip_ir = given.stripIR;
-  options.no_fuse = given.noFuse;
+  options.fuse = given.fuse;
   options.no_reassociate = given.noReassociate;
   options.user = &collector;
   options.on_remark = [](const char *text, void *user) {
@@ -82,9 +83,9 @@ nb::tuple describe(const Outcome &outcome) {
 }
 
 nb::tuple compile(const std::string &text, const std::string &target,
-                  const std::string &fileName, bool stripIR, bool noFuse,
+                  const std::string &fileName, bool stripIR, int fuse,
                   const std::string &entry, bool noReassociate) {
-  Options options{target, fileName, entry, stripIR, noFuse, noReassociate};
+  Options options{target, fileName, entry, stripIR, noReassociate, fuse};
   Outcome outcome;
   {
     nb::gil_scoped_release release;
@@ -99,8 +100,8 @@ nb::tuple compile(const std::string &text, const std::string &target,
 
 nb::tuple lower(const std::string &text, const std::string &phase,
                 const std::string &target, const std::string &fileName,
-                bool noFuse, const std::string &entry, bool noReassociate) {
-  Options options{target, fileName, entry, false, noFuse, noReassociate};
+                int fuse, const std::string &entry, bool noReassociate) {
+  Options options{target, fileName, entry, false, noReassociate, fuse};
   Outcome outcome;
   {
     nb::gil_scoped_release release;
@@ -118,10 +119,10 @@ nb::tuple lower(const std::string &text, const std::string &phase,
 NB_MODULE(_core, m) {
   m.doc() = "The compiler for ragged programs: the C API of Compiler/CAPI.h.";
   m.def("compile", &compile, "text"_a, "target"_a = "cpu",
-        "file_name"_a = "<program>", "strip_ir"_a = false, "no_fuse"_a = false,
+        "file_name"_a = "<program>", "strip_ir"_a = false, "fuse"_a = 0,
         "entry"_a = "", "no_reassociate"_a = false);
   m.def("lower", &lower, "text"_a, "phase"_a, "target"_a = "cpu",
-        "file_name"_a = "<program>", "no_fuse"_a = false, "entry"_a = "",
+        "file_name"_a = "<program>", "fuse"_a = 0, "entry"_a = "",
         "no_reassociate"_a = false);
   m.def("phases", [] { return std::string(nested_phases()); });
 }

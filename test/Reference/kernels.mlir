@@ -3,7 +3,7 @@
 // RUN: nested-reference %s | FileCheck %s
 // RUN: nested-compile %s --emit=generic | nested-reference | FileCheck %s
 // RUN: nested-compile %s --emit=kernels | nested-reference | FileCheck %s
-// RUN: nested-compile %s --emit=kernels --fuse=false | nested-reference | FileCheck %s
+// RUN: nested-compile %s --emit=kernels --fuse=never | nested-reference | FileCheck %s
 
 // Rows, a fold over one of two ragged dims, one over none, one over the batch;
 // lengths 2 and 0 by 1 and 3.

@@ -52,7 +52,7 @@ def test_used_again(folder, compilations):
     again = _compile.compile_text(TEXT, "twice")
     assert first == again and len(compilations) == 1
     assert len(list(folder.iterdir())) == 1 and folder.stat().st_mode & 0o077 == 0
-    _compile.compile_text(TEXT, "twice", fuse=False)
+    _compile.compile_text(TEXT, "twice", fuse="never")
     _compile.compile_text(TEXT, "twice", strip_ir=True)
     _compile.compile_text(TEXT.replace("@twice", "@more"), "twice")
     assert len(compilations) == 4

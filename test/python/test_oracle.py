@@ -105,7 +105,7 @@ def test_agrees_with_numpy(case):
 def test_agrees_without_fusion(case):
     """One kernel for each operation: more temporaries, other iteration spaces."""
     args = case.args(np.random.default_rng(2), [17, 0, 1, 49, 3])
-    apart = Program(case.text, no_fuse=True)
+    apart = Program(case.text, fuse=1)
     launches = [s["op"] == "launch" for s in apart.info["steps"]]
     assert sum(launches) >= sum(s["op"] == "launch" for s in program(case).info["steps"])
     agree(apart.run(args, 2), apart.interpret(args))

@@ -64,8 +64,10 @@ cl::opt<std::string> entry("entry", cl::value_desc("name"), cl::cat(category),
                            cl::desc("Compile only this entry of the program"));
 cl::opt<bool> stripIR("strip-ir", cl::cat(category),
                       cl::desc("Leave the program out of the artifact"));
-cl::opt<bool> fuse("fuse", cl::init(true), cl::cat(category),
-                   cl::desc("Fuse operations into kernels (default: true)"));
+cl::opt<ragged::Fusion>
+    fuse("fuse", cl::init(ragged::Fusion::Cost), cl::cat(category),
+         cl::desc("What is put into one kernel (default: cost)"),
+         NESTED_FUSION_VALUES);
 cl::opt<bool> noReassociate(
     "no-reassociate", cl::cat(category),
     cl::desc("Keep sums in the program's order, at the cost of speed"));

@@ -32,6 +32,13 @@ enum {
 /* Gets one line of text, which is valid during the call only. */
 typedef void (*nested_text_callback)(const char *text, void *user);
 
+/* As --fuse of nested-compile. */
+enum {
+  NESTED_FUSE_COST = 0,  /* as bytes and operations say */
+  NESTED_FUSE_NEVER = 1, /* each operation is a kernel of its own */
+  NESTED_FUSE_ALWAYS = 2 /* what can be computed again is never stored */
+};
+
 /* Zero everywhere (but in struct_size) means the defaults. */
 typedef struct nested_compile_options {
   /* sizeof(nested_compile_options); a newer library takes an older one. */
@@ -42,8 +49,8 @@ typedef struct nested_compile_options {
   const char *file_name;
   /* Nonzero: leave the program out of the artifact. */
   int strip_ir;
-  /* Nonzero: do not fuse operations into one kernel. */
-  int no_fuse;
+  /* How operations are put together into kernels: a NESTED_FUSE_*. */
+  int fuse;
   /* Optimization remarks, one line each; null: none. */
   nested_text_callback on_remark;
   /* Milliseconds per phase as lines "NAME MS"; null: none. */

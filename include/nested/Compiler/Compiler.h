@@ -13,6 +13,8 @@
 #ifndef NESTED_COMPILER_COMPILER_H
 #define NESTED_COMPILER_COMPILER_H
 
+#include "nested/Dialect/Ragged/Transforms/Fusion.h"
+
 #include "nested/Pipelines/Phases.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -41,8 +43,8 @@ struct CompileOptions {
   std::string entry;
   /// Leaves the program out of the artifact.
   bool stripIR = false;
-  /// Whether operations may be fused into one kernel.
-  bool fuse = true;
+  /// How operations are put together into kernels.
+  ragged::Fusion fuse = ragged::Fusion::Cost;
   /// Whether results may differ in their last bits from sums in the program's
   /// order.
   bool reassociate = true;

@@ -14,6 +14,8 @@
 #ifndef NESTED_PIPELINES_PHASES_H
 #define NESTED_PIPELINES_PHASES_H
 
+#include "nested/Dialect/Ragged/Transforms/Fusion.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -45,8 +47,8 @@ mlir::FailureOr<Phase> getPhase(mlir::ModuleOp module);
 struct PhaseOptions {
   /// The target, as in `--target`.
   std::string target = "cpu";
-  /// Whether operations may be fused into one kernel.
-  bool fuse = true;
+  /// How operations are put together into kernels.
+  ragged::Fusion fuse = ragged::Fusion::Cost;
   /// Whether results may differ in their last bits from sums in the program's
   /// order.
   bool reassociate = true;

@@ -120,6 +120,17 @@ TEST(CAPI, UnknownPhaseIsABadOption) {
                                     std::string(nested_phases()));
 }
 
+TEST(CAPI, UnknownFusionIsRefused) {
+  nested_compile_options options = makeOptions();
+  options.fuse = 3;
+  Result result = compile(kKernel, &options);
+  EXPECT_NE(result.status, NESTED_COMPILE_OK);
+  EXPECT_NE(result.diagnostics.find("fusion is 0 (by cost), 1 (never) or 2 "
+                                    "(always), but got 3"),
+            std::string::npos)
+      << result.diagnostics;
+}
+
 TEST(CAPI, OptionsOfAnOlderCallerAreRead) {
   nested_compile_options options = makeOptions();
   options.struct_size = offsetof(nested_compile_options, file_name);

@@ -229,7 +229,8 @@ int64_t nested::ragged::getRowOperations(const GenericPlan &plan) {
 namespace {
 class Planner {
 public:
-  Planner(func::FuncOp func, bool fuse) : func(func), fuse(fuse) {}
+  Planner(func::FuncOp func, Fusion fuse)
+      : func(func), fuse(fuse != Fusion::Never) {}
   FailureOr<std::vector<StepPlan>> run();
 
 private:
@@ -458,6 +459,6 @@ FailureOr<std::vector<StepPlan>> Planner::run() {
 }
 
 FailureOr<std::vector<StepPlan>> nested::ragged::planKernels(func::FuncOp func,
-                                                             bool fuse) {
+                                                             Fusion fuse) {
   return Planner(func, fuse).run();
 }

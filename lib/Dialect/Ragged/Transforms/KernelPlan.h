@@ -25,6 +25,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "nested/Dialect/Ragged/IR/Ragged.h"
+#include "nested/Dialect/Ragged/Transforms/Fusion.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace nested::ragged {
@@ -130,7 +131,7 @@ orderForFusion(mlir::func::FuncOp func);
 
 /// Steps of the whole function. Reports decisions as remarks.
 mlir::FailureOr<std::vector<StepPlan>> planKernels(mlir::func::FuncOp func,
-                                                   bool fuse);
+                                                   Fusion fuse);
 
 /// Makes two kernels of each whose parts share nothing and are much work.
 void splitKernels(std::vector<StepPlan> &steps);

@@ -116,7 +116,6 @@ private:
 
   /// Operations in the time that it takes to move a byte.
   static constexpr int64_t leastPrice = 16;
-  static constexpr int64_t mostPrice = int64_t(1) << 40;
   /// Values that are tried to be stored after all.
   static constexpr int mostTries = 64;
 
@@ -493,7 +492,7 @@ Recompute::decideWithin(const MemoryBudget &budget) {
     if (failed(found))
       return failure();
     peak = *found;
-    if (peak.bytes > budget.getBytes() && price < mostPrice) {
+    if (peak.bytes > budget.getBytes() && price < kMostFlopsPerByte) {
       before = std::move(decision);
       continue;
     }

@@ -14,6 +14,9 @@
 
 namespace nested::ragged {
 
+/// A price at which whatever can be computed again is.
+inline constexpr int64_t kMostFlopsPerByte = int64_t(1) << 40;
+
 /// Changes the plan so that kernels compute values again, row by row, instead
 /// of reading what an earlier kernel would have had to store. A byte that is
 /// neither written nor read is worth `flopsPerByte` operations; with a budget,

@@ -109,9 +109,11 @@ void RaggedFormKernels::runOnOperation() {
   if (failed(budget))
     return signalPassFailure();
   std::optional<int64_t> price;
-  if (func->hasAttr(kDifferentiatedAttr))
+  if (fuse == Fusion::Always)
+    price = kMostFlopsPerByte;
+  else if (fuse == Fusion::Cost && func->hasAttr(kDifferentiatedAttr))
     price = flopsPerByte;
-  if ((*budget || flopsPerByte > 0) &&
+  if ((*budget || price.value_or(flopsPerByte) > 0) &&
       failed(recomputeInKernels(func, *steps, price, *budget)))
     return signalPassFailure();
 

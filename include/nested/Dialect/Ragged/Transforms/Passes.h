@@ -11,6 +11,7 @@
 
 #include "mlir/Pass/Pass.h"
 #include "nested/Dialect/Ragged/IR/Ragged.h"
+#include "nested/Dialect/Ragged/Transforms/Fusion.h"
 
 namespace nested::ragged {
 

@@ -247,6 +247,9 @@ def RaggedFormKernels : Pass<"ragged-form-kernels", "::mlir::func::FuncOp"> {
        there are no symbols). Then the price of a byte is the least that keeps to it: what fits is stored where
        making it again would take longer, the rest is computed again. A budget that is too small for what
        can't be computed again is an error, which names the largest values.
+
+       `fuse=never` makes a kernel of every generic, and stores every value; `fuse=always` computes again, in every
+       function, whatever can be, at any price. To store one value whatever the cost, put a `ragged.barrier` behind it.
     5. The kernel's region is written as linalg on tiles.
 
     Each decision is a remark, of category `ragged-fusion` (what was fused, and why not) or
@@ -257,8 +260,8 @@ def RaggedFormKernels : Pass<"ragged-form-kernels", "::mlir::func::FuncOp"> {
     (* example: test/Dialect/Ragged/Transforms/ragged-form-kernels.mlir *)
   }];
   let options = [
-    Option<"fuse", "fuse", "bool", /*default=*/"true",
-           "Put more than one generic into a kernel">,
+    Option<"fuse", "fuse", "::nested::ragged::Fusion", /*default=*/"::nested::ragged::Fusion::Cost",
+           "What is put into one kernel", "NESTED_FUSION_VALUES">,
     Option<"flopsPerByte", "flops-per-byte", "int64_t", /*default=*/"128",
            "Work that may replace a byte that a backward kernel would read from an earlier one; 0: store all">,
     Option<"largeTileRows", "large-tile-rows", "int64_t", /*default=*/"48",

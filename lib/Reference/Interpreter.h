@@ -24,7 +24,8 @@ namespace nested::reference {
 class Interpreter {
 public:
   Interpreter(const Options &options, unsigned depth = 0)
-      : options(options), scope(options.numSamples), depth(depth) {}
+      : options(options), scope(options.numSamples, options.maxElements),
+        depth(depth) {}
 
   /// Reads the arguments of an entry and binds the symbols that they bind
   /// (Arguments.cpp).

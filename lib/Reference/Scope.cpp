@@ -7,6 +7,10 @@
 
 #include "Scope.h"
 
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
+
 using namespace mlir;
 using namespace nested;
 using namespace nested::reference;
@@ -53,28 +57,47 @@ const SymbolValue *Scope::lookup(StringAttr name) const {
   return it == symbols.end() ? nullptr : &it->second;
 }
 
+std::optional<int64_t> Scope::countInstances(Path path) {
+  if (path.empty())
+    return 1;
+  if (path.size() == 1) {
+    auto it = batches.find(path[0]);
+    return it == batches.end() ? std::nullopt
+                               : std::optional(it->second.samples);
+  }
+  const Instances *outer = lookupInstances(path.drop_back());
+  const SymbolValue *last = lookup(path.back());
+  if (!outer || !last || !ragged::isPathPrefix(last->path, path.drop_back()))
+    return std::nullopt;
+  int64_t count = 0;
+  for (int64_t i = 0; i < outer->count; ++i)
+    if (llvm::AddOverflow(count,
+                          last->lengths[outer->ancestors[last->path.size()][i]],
+                          count))
+      return std::numeric_limits<int64_t>::max();
+  return count;
+}
+
 const Instances *Scope::lookupInstances(Path path) {
   std::string key = ragged::formatPath(path);
   if (auto it = known.find(key); it != known.end())
     return &it->second;
 
+  std::optional<int64_t> count = countInstances(path);
+  if (!count || *count > maxInstances)
+    return nullptr;
   Instances result;
   if (path.empty()) {
     result.count = 1;
     result.ancestors = {{0}};
   } else if (path.size() == 1) {
-    auto it = batches.find(path[0]);
-    if (it == batches.end())
-      return nullptr;
-    result.count = it->second.samples;
+    result.count = *count;
     result.ancestors = {std::vector<int64_t>(result.count, 0), {}};
     for (int64_t i = 0; i < result.count; ++i)
       result.ancestors[1].push_back(i);
   } else {
     const Instances *outer = lookupInstances(path.drop_back());
     const SymbolValue *last = lookup(path.back());
-    if (!outer || !last || !ragged::isPathPrefix(last->path, path.drop_back()))
-      return nullptr;
     result.ancestors.resize(path.size() + 1);
     for (int64_t i = 0; i < outer->count; ++i) {
       int64_t groups = last->lengths[outer->ancestors[last->path.size()][i]];
@@ -96,6 +119,13 @@ FailureOr<const Instances *> Scope::getInstances(EmitError emitError,
                                        UnknownLoc::get(path[0].getContext())});
   if (const Instances *instances = lookupInstances(path))
     return instances;
+  std::optional<int64_t> count = countInstances(path);
+  if (count && *count > maxInstances)
+    return emitError() << "path " << ragged::formatPath(path) << " has "
+                       << *count
+                       << " instances, more than the reference interpreter "
+                          "takes ("
+                       << maxInstances << ")";
   return emitError() << "the lengths of path " << ragged::formatPath(path)
                      << " are not known here";
 }

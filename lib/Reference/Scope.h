@@ -45,7 +45,9 @@ struct SymbolValue {
 
 class Scope {
 public:
-  explicit Scope(int64_t defaultSamples) : defaultSamples(defaultSamples) {}
+  /// `maxInstances`: paths with more are not known, and an error.
+  Scope(int64_t defaultSamples, int64_t maxInstances)
+      : defaultSamples(defaultSamples), maxInstances(maxInstances) {}
 
   /// The first component of a path: a number of samples. Binding it again
   /// checks that the number is the same.
@@ -61,7 +63,7 @@ public:
                            SymbolValue value);
   const SymbolValue *lookup(mlir::StringAttr name) const;
 
-  /// Null if a component is not bound (yet).
+  /// Null if a component is not bound (yet), or there are too many.
   const Instances *lookupInstances(Path path);
   mlir::FailureOr<const Instances *> getInstances(EmitError emitError,
                                                   Path path);
@@ -89,7 +91,10 @@ private:
     mlir::Location location;
   };
 
-  int64_t defaultSamples;
+  /// How many instances a path has; nullopt if a component is not bound.
+  std::optional<int64_t> countInstances(Path path);
+
+  int64_t defaultSamples, maxInstances;
   llvm::DenseMap<mlir::StringAttr, Batch> batches;
   llvm::DenseMap<mlir::StringAttr, SymbolValue> symbols;
   /// By the text of the path.

@@ -255,3 +255,14 @@ func.func @reshape(
   %0 = ragged.reshape %x : !ragged.tensor<[N], f32> -> !ragged.tensor<[N floordiv 4, 4], f32>
   return %0 : !ragged.tensor<[N floordiv 4, 4], f32>
 }
+
+// -----
+
+// Nothing is made for groups that no memory would hold.
+func.func @groups(
+    // expected-error @below {{path [B, S] has 4611686018427387906 instances, more than the reference interpreter takes (2147483648)}}
+    %x: !ragged.tensor<[T], i64, path = [B, S]> {
+      reference.values = dense<[1, 2]> : tensor<2xi64>, reference.path_lengths = [array<i64: 2, 4611686018427387904>],
+      reference.lengths = [array<i64: 1, 1>]}) -> !ragged.tensor<[T], i64, path = [B, S]> {
+  return %x : !ragged.tensor<[T], i64, path = [B, S]>
+}

@@ -204,10 +204,10 @@ LogicalResult Interpreter::run(Operation *op) {
             ragged::SliceOp, ragged::PadOp, ragged::ConcatOp, ragged::TakeOp,
             ragged::TakeAlongOp, ragged::ReshapeOp, ragged::GatherOp,
             ragged::MaskedSelectOp, ragged::NestOp, ragged::UnnestOp,
-            ragged::ScanOp, ragged::AccumulateOp, ragged::SortOp,
-            ragged::SearchSortedOp, ragged::ScatterOp, ragged::SelectBatchOp,
-            ragged::RepeatBatchOp, ragged::MoveBatchOp, ragged::BindSizeOp,
-            ragged::KernelOp, arith::ConstantOp>(
+            ragged::RenestOp, ragged::ScanOp, ragged::AccumulateOp,
+            ragged::SortOp, ragged::SearchSortedOp, ragged::ScatterOp,
+            ragged::SelectBatchOp, ragged::RepeatBatchOp, ragged::MoveBatchOp,
+            ragged::BindSizeOp, ragged::KernelOp, arith::ConstantOp>(
           [&](auto op) { return run(op); })
       .Default([&](Operation *op) { return runElementwise(op); });
 }

@@ -105,6 +105,7 @@ private:
   Result run(ragged::MaskedSelectOp op);
   Result run(ragged::NestOp op);
   Result run(ragged::UnnestOp op);
+  Result run(ragged::RenestOp op);
 
   // BatchOps.cpp
   Result run(ragged::SelectBatchOp op);

@@ -409,22 +409,51 @@ LogicalResult Interpreter::run(ragged::NestOp op) {
   return set(op.getResult(), std::move(result));
 }
 
+/// Calls `move` with the numbers of each of the members, which are over `path`,
+/// and their place in those of what they are members of: one after the other.
+static LogicalResult moveMembers(
+    Operation *op, Scope &scope, Path path, ArrayRef<int64_t> parents,
+    MutableArrayRef<Array> members, MutableArrayRef<Array> wholes,
+    function_ref<void(MutableArrayRef<Number>, MutableArrayRef<Number>)> move) {
+  std::vector<size_t> moved(wholes.size(), 0);
+  for (auto [member, parent] : llvm::zip_equal(members, parents)) {
+    Array &whole = wholes[parent];
+    size_t count = member.data.size();
+    if (moved[parent] + count > whole.data.size())
+      return op->emitError("the parts do not fit in ")
+             << scope.describe(path.drop_back(), parent);
+    move(member.data, MutableArrayRef(whole.data).slice(moved[parent], count));
+    moved[parent] += count;
+  }
+  return success();
+}
+
 LogicalResult Interpreter::run(ragged::UnnestOp op) {
   FailureOr<RaggedValue> result = allocate(op, op.getType());
   Path path = getPath(op.getSource().getType());
   FailureOr<const Instances *> instances = getInstances(op, path);
   if (failed(result) || failed(instances))
     return failure();
-  const RaggedValue &source = get(op.getSource());
-  std::vector<size_t> filled(result->instances.size(), 0);
-  for (auto [i, array] : llvm::enumerate(source.instances)) {
-    int64_t into = (*instances)->ancestors[path.size() - 1][i];
-    Array &stacked = result->instances[into];
-    if (filled[into] + array.data.size() > stacked.data.size())
-      return op.emitError("the parts do not fit in ")
-             << scope.describe(path.drop_back(), into);
-    llvm::copy(array.data, stacked.data.begin() + filled[into]);
-    filled[into] += array.data.size();
-  }
+  RaggedValue source = get(op.getSource());
+  if (failed(moveMembers(
+          op, scope, path, (*instances)->ancestors[path.size() - 1],
+          source.instances, result->instances,
+          [](auto member, auto whole) { llvm::copy(member, whole.begin()); })))
+    return failure();
+  return set(op.getResult(), std::move(*result));
+}
+
+LogicalResult Interpreter::run(ragged::RenestOp op) {
+  FailureOr<RaggedValue> result = allocate(op, op.getType());
+  Path path = getPath(op.getType());
+  FailureOr<const Instances *> instances = getInstances(op, path);
+  if (failed(result) || failed(instances))
+    return failure();
+  RaggedValue source = get(op.getSource());
+  if (failed(moveMembers(
+          op, scope, path, (*instances)->ancestors[path.size() - 1],
+          result->instances, source.instances,
+          [](auto member, auto whole) { llvm::copy(whole, member.begin()); })))
+    return failure();
   return set(op.getResult(), std::move(*result));
 }

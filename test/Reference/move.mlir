@@ -124,17 +124,29 @@ func.func @masked_select(
 // CHECK: 1 :
 // CHECK-NEXT: [0] {{\[}}[1], [5]]
 // CHECK-NEXT: [1] [] shape (0, 1)
+// CHECK: 2 :
+// CHECK-NEXT: path 1 = [2, 0]
+// CHECK-NEXT: [0] {{\[}}[1]]
+// CHECK-NEXT: [1] {{\[}}[2], [3]]
+// CHECK: 3 :
+// CHECK-NEXT: path 1 = [2, 0]
+// CHECK-NEXT: [0] [1]
+// CHECK-NEXT: [1] [5]
 func.func @nest(
     %x: !ragged.tensor<[N, 1], f32> {
       reference.values = dense<[[1.0], [2.0], [3.0]]> : tensor<3x1xf32>, reference.lengths = [array<i64: 3, 0>]},
     %n: !ragged.tensor<[S], i64> {
       reference.values = dense<[1, 2]> : tensor<2xi64>, reference.lengths = [array<i64: 2, 0>]})
-    -> (!ragged.tensor<[T, 1], f32, path = [B, S]>, !ragged.tensor<[S, 1], f32>) {
+    -> (!ragged.tensor<[T, 1], f32, path = [B, S]>, !ragged.tensor<[S, 1], f32>,
+        !ragged.tensor<[T, 1], f32, path = [B, S]>, !ragged.tensor<[1], f32, path = [B, S]>) {
   %0 = ragged.nest %x, %n : !ragged.tensor<[N, 1], f32>, !ragged.tensor<[S], i64>
       -> !ragged.tensor<[T, 1], f32, path = [B, S]>
   %1 = ragged.reduce sum %0 dims [0] : !ragged.tensor<[T, 1], f32, path = [B, S]> -> !ragged.tensor<[1], f32, path = [B, S]>
   %2 = ragged.unnest %1 : !ragged.tensor<[1], f32, path = [B, S]> -> !ragged.tensor<[S, 1], f32>
-  return %0, %2 : !ragged.tensor<[T, 1], f32, path = [B, S]>, !ragged.tensor<[S, 1], f32>
+  %3 = ragged.renest %x : !ragged.tensor<[N, 1], f32> -> !ragged.tensor<[T, 1], f32, path = [B, S]>
+  %4 = ragged.renest %2 : !ragged.tensor<[S, 1], f32> -> !ragged.tensor<[1], f32, path = [B, S]>
+  return %0, %2, %3, %4 : !ragged.tensor<[T, 1], f32, path = [B, S]>, !ragged.tensor<[S, 1], f32>,
+      !ragged.tensor<[T, 1], f32, path = [B, S]>, !ragged.tensor<[1], f32, path = [B, S]>
 }
 
 // What is padded with, in front and behind; per sample in the third.

@@ -225,6 +225,33 @@ case("nest", """func.func @f(%x: <N, 4>, %n: <S; i64>) -> (<S, 4>, <4>) {
      lambda x, n: (sentence_sums(x, n), reduced("max", sentence_sums(x, n), (0,))))  # fmt: skip
 
 
+def again(rng, lengths):
+    """Sentences, and values of each token and of each sentence."""
+    tokens, counts = sentences(rng, lengths)
+    return [tokens, counts, rows(4)(rng, lengths), [normal(rng, len(c), 4) for c in counts]]
+
+
+def in_groups(x, n, y, z):
+    p = x * y + np.repeat(z, n, axis=0)
+    return p, sentence_sums(p, n)
+
+
+case("renest", """func.func @f(%x: <N, 4>, %n: <S; i64>, %y: <N, 4>, %z: <S, 4>) -> (<N, 4>, <S, 4>) {
+  %t = ragged.nest %x, %n : <N, 4>, <S; i64> -> <T, 4; f32; path = [B, S]>
+  %r = ragged.renest %y : <N, 4> -> <T, 4; f32; path = [B, S]>
+  %c = ragged.renest %z : <S, 4> -> <4; f32; path = [B, S]>
+  %e = ragged.broadcast %c dims [1] : <4; f32; path = [B, S]> -> <T, 4; f32; path = [B, S]>
+  %m = ragged.map ins(%t, %r, %e : <T, 4; f32; path = [B, S]>, <T, 4; f32; path = [B, S]>, <T, 4; f32; path = [B, S]>) {
+  ^bb0(%i: f32, %j: f32, %k: f32):
+    %0 = arith.mulf %i, %j : f32
+    %1 = arith.addf %0, %k : f32
+    ragged.yield %1 : f32 } -> <T, 4; f32; path = [B, S]>
+  %s = ragged.reduce sum %m dims [0] : <T, 4; f32; path = [B, S]> -> <4; f32; path = [B, S]>
+  %w = ragged.unnest %m : <T, 4; f32; path = [B, S]> -> <N, 4>
+  %u = ragged.unnest %s : <4; f32; path = [B, S]> -> <S, 4>
+  return %w, %u : <N, 4>, <S, 4> }""", again, in_groups)  # fmt: skip
+
+
 def documents(rng, lengths):
     """Samples of n sentences of a few tokens, one row per sample, one per sentence."""
     return [[[normal(rng, int(rng.integers(0, 6)), 4) for _ in range(n)] for n in lengths],

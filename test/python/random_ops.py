@@ -350,11 +350,37 @@ def nest(b):
     return [out]
 
 
+def nested_axis(b, type):
+    """Of groups of an axis that are one after the other, the extent of the axis."""
+    first, *others = type.extents or (None,)
+    is_nested = any(s.family == "nest" and s.outputs[0].type.extents[0] == first
+                    and s.outputs[0].type.path == type.path for s in b.program.steps)  # fmt: skip
+    if not is_nested or type.storage[0] != 0 or not b.is_bound(type.with_(extents=tuple(others))):
+        return None
+    if any(len(b.program.bound.get(e, BATCH)) > 1 for e in symbols(others)):
+        return None
+    return b.program.made[first]
+
+
+def whole(b, v, axis):
+    """The groups as the axis; sometimes computed with, and cut again."""
+    type = v.type.with_(extents=(axis, *v.type.extents[1:]), path=v.type.path[:-1],
+                        order=v.type.order)  # fmt: skip
+    (out,) = b.step("unnest", [v], [type], "ragged.unnest {0} : {in0} -> {out0}", [v.moved()])
+    there = b.pick(lambda u: u.type.with_(dtype=type.dtype) == type and u.type.dtype != "i1")
+    if there and b.chance(0.6):
+        groups = v.type.with_(dtype=there.type.dtype)
+        b.step("renest", [there], [groups], "ragged.renest {0} : {in0} -> {out0}", [there.moved()])
+    return [out]
+
+
 @family(weight=2)
 def unnest(b):
     v = b.pick(lambda v: len(v.type.path) > 1) or (nest(b) or [None])[0]
     if v is None or v.type.dtype == "i1":
         return None
+    if (axis := nested_axis(b, v.type)) and b.chance(0.7):
+        return whole(b, v, axis)
     if any(len(b.program.bound.get(e, NESTED)) > 1 for e in symbols(v.type.extents)):
         extents = tuple(v.type.extents[k] for k in v.type.static)
         text = f"ragged.reduce max {{0}} dims {v.type.ragged} : {{in0}} -> {{out0}}"

@@ -265,6 +265,96 @@ def test_groups():
     )
 
 
+# name: (type of the result, what makes it of the groups %t)
+FLAT = {
+    # A softmax of each group; the axis is whole again.
+    "axis": ("!ragged.tensor<[N, 2], f64>", """
+      %p = ragged.softmax %t dims [0] : GROUPS -> GROUPS
+      %q = ragged.map ins(%p, %t : GROUPS, GROUPS) {
+      ^bb0(%a: f64, %b: f64):
+        %c = math.sin %b : f64
+        %d = arith.mulf %a, %c : f64
+        ragged.yield %d : f64
+      } -> GROUPS
+      %u = ragged.unnest %q : GROUPS -> !ragged.tensor<[N, 2], f64>"""),
+    # Beside an axis of the sample.
+    "pairs": ("!ragged.tensor<[N, M], f64>", """
+      %e = ragged.reduce sum %t dims [1] : GROUPS -> !ragged.tensor<[T], f64, path = [B, S]>
+      %i = ragged.broadcast %e dims [0] : !ragged.tensor<[T], f64, path = [B, S]> -> PAIRS
+      %j = ragged.broadcast %y dims [1] : !ragged.tensor<[M], f64> -> PAIRS
+      %q = ragged.map ins(%i, %j : PAIRS, PAIRS) {
+      ^bb0(%a: f64, %b: f64):
+        %c = arith.mulf %a, %b : f64
+        %d = math.sin %c : f64
+        ragged.yield %d : f64
+      } -> PAIRS
+      %u = ragged.unnest %q : PAIRS -> !ragged.tensor<[N, M], f64>"""),
+    # Of members that all have an axis of the sample.
+    "members": ("!ragged.tensor<[S, M, 2], f64>", """
+      %e = ragged.reduce sum %t dims [0] : GROUPS -> !ragged.tensor<[2], f64, path = [B, S]>
+      %i = ragged.broadcast %e dims [1] : !ragged.tensor<[2], f64, path = [B, S]> -> MEMBERS
+      %j = ragged.broadcast %y dims [0] : !ragged.tensor<[M], f64> -> MEMBERS
+      %q = ragged.map ins(%i, %j : MEMBERS, MEMBERS) {
+      ^bb0(%a: f64, %b: f64):
+        %c = arith.mulf %a, %b : f64
+        %d = math.sin %c : f64
+        ragged.yield %d : f64
+      } -> MEMBERS
+      %u = ragged.unnest %q : MEMBERS -> !ragged.tensor<[S, M, 2], f64>"""),
+    # Cut again as before, and made whole twice.
+    "again": ("!ragged.tensor<[N, 2], f64>", """
+      %v = ragged.unnest %t : GROUPS -> !ragged.tensor<[N, 2], f64>
+      %w = ragged.map ins(%v, %x : !ragged.tensor<[N, 2], f64>, !ragged.tensor<[N, 2], f64>) {
+      ^bb0(%a: f64, %b: f64):
+        %c = math.sin %a : f64
+        %d = arith.mulf %c, %b : f64
+        ragged.yield %d : f64
+      } -> !ragged.tensor<[N, 2], f64>
+      %r = ragged.renest %w : !ragged.tensor<[N, 2], f64> -> GROUPS
+      %q = ragged.softmax %r dims [0] : GROUPS -> GROUPS
+      %u = ragged.unnest %q : GROUPS -> !ragged.tensor<[N, 2], f64>"""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_groups_that_are_an_axis_again(name):
+    """The first derivative against differences of the program, the second against those of the first."""
+    out, made = FLAT[name]
+    for word, extents in {"GROUPS": "T, 2", "PAIRS": "T, M", "MEMBERS": "M, 2"}.items():
+        made = made.replace(word, f"!ragged.tensor<[{extents}], f64, path = [B, S]>")
+    x, n, y = "!ragged.tensor<[N, 2], f64>", "!ragged.tensor<[S], i64>", "!ragged.tensor<[M], f64>"
+    groups = "!ragged.tensor<[T, 2], f64, path = [B, S]>"
+    body = f"%t = ragged.nest %x, %n : {x}, {n} -> {groups}{made}"
+    arguments = f"%n: {n}, %x: {x}, %y: {y}"
+    first = f"%d:2 = ragged.gradient of(%u : {out}) seeds(%g : {out}) wrt(%x, %y : {x}, {y}) -> {x}, {y}"
+    second = (
+        f"%s:2 = ragged.gradient of(%d#0, %d#1 : {x}, {y}) seeds(%h, %k : {x}, {y}) "
+        f"wrt(%x, %y : {x}, {y}) -> {x}, {y}"
+    )
+    forward = f"func.func @main({arguments}) -> {out} {{\n{body}\nreturn %u : {out}\n}}"
+    backward = (
+        f"func.func @main(%g: {out}, {arguments}) -> ({x}, {y}) {{\n{body}\n{first}\n"
+        f"return %d#0, %d#1 : {x}, {y}\n}}"
+    )
+    twice = (
+        f"func.func @main(%h: {x}, %k: {y}, %g: {out}, {arguments}) -> ({x}, {y}) {{\n{body}\n{first}\n"
+        f"{second}\nreturn %s#0, %s#1 : {x}, {y}\n}}"
+    )
+    counts = [np.array(c, I64) for c in ([2, 0, 1], [], [4], [0, 0])]
+    rng = np.random.default_rng(0)
+    xs = [rng.standard_normal((c.sum(), 2)) for c in counts]
+    ys = [rng.standard_normal(m) for m in (2, 1, 3, 0)]
+    check_text(forward, backward, [1, 2], [counts, xs, ys])
+    sizes = {"S": map(len, counts), "N": map(len, xs), "M": map(len, ys)}
+    dims = {d: list(s) for d, s in sizes.items()}
+    shapes = [
+        [dims[e][i] if e in dims else int(e) for e in out.split("[")[1].split("]")[0].split(", ")]
+        for i in range(len(counts))
+    ]
+    seeds = [rng.standard_normal(s) for s in shapes]
+    check_text(backward, twice, [2, 3], [seeds, counts, xs, ys])
+
+
 def test_members_that_share_a_dim():
     """What repeats over the members of a path, ragged dims or shared weights, gets the sum over them;
     products are summed over them."""

@@ -437,7 +437,7 @@ LogicalResult ScheduleBuilder::addStep(Operation *op) {
     addBindSize(size);
     return success();
   }
-  if (isa<UnnestOp, ReshapeOp>(op)) {
+  if (isa<UnnestOp, RenestOp, ReshapeOp>(op)) {
     // The same memory, but an argument may have gaps between samples.
     Value from = op->getOperand(0);
     buffers[op->getResult(0)] =

@@ -7,8 +7,6 @@
 
 #include "AdjointBuilder.h"
 
-#include "nested/Dialect/Ragged/IR/SymbolBindings.h"
-
 using namespace mlir;
 using namespace nested::ragged;
 
@@ -46,34 +44,20 @@ FailureOr<SmallVector<Value>> NestOp::emitAdjoint(OpBuilder &builder,
   return SmallVector<Value>{result, Value()};
 }
 
-/// A value `[S, ...]` as one `[...]` in each of the S parts of a sample.
-static Value splitIntoParts(OpBuilder &b, Location loc, Value value,
-                            ArrayRef<StringAttr> path, Operation *at) {
-  LogicalType type = LogicalType::of(value);
-  TensorBuilder tensors(b, loc);
-  LogicalType rows(type.path, {type.extents[0]}, b.getI64Type());
-  // Parts of one index, by a symbol that nothing else has.
-  SymbolBindings bindings(at->getParentOfType<FunctionOpInterface>());
-  StringAttr name;
-  for (unsigned k = 0; !name || bindings.lookup(name); ++k)
-    name = b.getStringAttr("part" + Twine(k));
-  SmallVector<ExtentAttr> extents(type.extents);
-  extents[0] = extent::symbol(name);
-  LogicalType nested(path, extents, type.elementType);
-  Value parts =
-      NestOp::create(b, loc, nested.toType(), value, tensors.fill(rows, 1));
-  return tensors.reduce(ReduceKind::Sum, parts, {0});
-}
-
 FailureOr<SmallVector<Value>> UnnestOp::emitAdjoint(OpBuilder &builder,
                                                     ArrayRef<Value> gradients,
                                                     ArrayRef<Value>,
                                                     ArrayRef<bool>) {
-  LogicalType source = LogicalType::of(getSource());
-  if (!source.getRaggedDims().empty())
-    return emitOpError("of groups of an axis has no derivative rule");
   Value result =
-      splitIntoParts(builder, getLoc(), gradients[0], source.path, *this);
-  return SmallVector<Value>{
-      TensorBuilder(builder, getLoc()).withType(result, getSource().getType())};
+      RenestOp::create(builder, getLoc(), getSource().getType(), gradients[0]);
+  return SmallVector<Value>{result};
+}
+
+FailureOr<SmallVector<Value>> RenestOp::emitAdjoint(OpBuilder &builder,
+                                                    ArrayRef<Value> gradients,
+                                                    ArrayRef<Value>,
+                                                    ArrayRef<bool>) {
+  Value result =
+      UnnestOp::create(builder, getLoc(), getSource().getType(), gradients[0]);
+  return SmallVector<Value>{result};
 }

@@ -68,6 +68,23 @@ OpFoldResult PackOp::fold(FoldAdaptor) {
   return {};
 }
 
+/// `op` of its inverse is what that had.
+template <typename Inverse, typename Op>
+static OpFoldResult foldInverse(Op op) {
+  auto inner = op.getSource().template getDefiningOp<Inverse>();
+  if (inner && inner.getSource().getType() == op.getType())
+    return inner.getSource();
+  return {};
+}
+
+OpFoldResult UnnestOp::fold(FoldAdaptor) {
+  return foldInverse<RenestOp>(*this);
+}
+
+OpFoldResult RenestOp::fold(FoldAdaptor) {
+  return foldInverse<UnnestOp>(*this);
+}
+
 namespace {
 /// transpose(transpose(x)) is one transpose, which may then be the identity.
 struct ComposeTransposes : OpRewritePattern<TransposeOp> {

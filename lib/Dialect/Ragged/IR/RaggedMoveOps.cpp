@@ -424,39 +424,60 @@ static bool areSameInMembers(Operation *op, const LogicalType &type) {
   });
 }
 
-LogicalResult UnnestOp::verify() {
-  LogicalType source = LogicalType::of(getSource());
-  if (source.path.size() < 2)
-    return emitExpected(*this, "a path of at least two components",
-                        formatPath(source.path));
-  if (!areSameInMembers(*this, source)) {
-    // Groups that were made of an axis are that axis again.
-    NestOp nest;
-    auto func = (*this)->getParentOfType<FunctionOpInterface>();
-    if (source.getRank() && source.extents[0].isSymbol() && func) {
-      SymbolBindings bindings(func);
-      if (const SymbolBinding *binding =
-              bindings.lookup(source.extents[0].getName()))
-        nest = binding->value.getDefiningOp<NestOp>();
-    }
-    if (!nest || LogicalType::of(nest.getResult()).path != source.path)
-      return emitExpected(*this,
-                          "a source whose extents are the same for every " +
-                              source.path.back().str() +
-                              ", or one whose dim 0 is the symbol of a nest",
-                          formatExtents(source.extents));
-    LogicalType expected = source;
-    expected.extents[0] = LogicalType::of(nest.getSource()).extents[0];
-    expected.path.pop_back();
-    return verifyType(*this, "result", expected, getType(),
-                      /*sameOrder=*/true);
+/// The type whose dim 0 are the members of the last component of the path of
+/// `members`, which is the `what` of the op.
+static FailureOr<LogicalType> getUnnested(Operation *op, StringRef what,
+                                          const LogicalType &members) {
+  if (members.path.size() < 2)
+    return emitExpected(op,
+                        "a " + what + " over a path of at least two components",
+                        formatPath(members.path));
+  LogicalType unnested = members;
+  unnested.path.pop_back();
+  if (areSameInMembers(op, members)) {
+    unnested.extents.insert(unnested.extents.begin(),
+                            extent::symbol(members.path.back()));
+    unnested.order = {0};
+    for (int64_t dim : members.order)
+      unnested.order.push_back(dim + 1);
+    return unnested;
   }
-  LogicalType expected = source;
-  expected.extents.insert(expected.extents.begin(),
-                          extent::symbol(source.path.back()));
-  expected.path.pop_back();
-  expected.order = {0};
-  for (int64_t dim : source.order)
-    expected.order.push_back(dim + 1);
-  return verifyType(*this, "result", expected, getType(), /*sameOrder=*/true);
+  // Groups that were made of an axis are that axis again.
+  NestOp nest;
+  auto func = op->getParentOfType<FunctionOpInterface>();
+  if (members.getRank() && members.extents[0].isSymbol() && func) {
+    SymbolBindings bindings(func);
+    if (const SymbolBinding *binding =
+            bindings.lookup(members.extents[0].getName()))
+      nest = binding->value.getDefiningOp<NestOp>();
+  }
+  if (!nest || LogicalType::of(nest.getResult()).path != members.path)
+    return emitExpected(op,
+                        "a " + what + " whose extents are the same for every " +
+                            members.path.back().str() +
+                            ", or one whose dim 0 is the symbol of a nest",
+                        formatExtents(members.extents));
+  if (members.order[0] != 0)
+    return emitExpected(
+        op, "a " + what + " whose dim 0, of groups, is stored first",
+        quote(members));
+  unnested.extents[0] = LogicalType::of(nest.getSource()).extents[0];
+  return unnested;
+}
+
+LogicalResult UnnestOp::verify() {
+  FailureOr<LogicalType> expected =
+      getUnnested(*this, "source", LogicalType::of(getSource()));
+  return failed(expected) ? failure()
+                          : verifyType(*this, "result", *expected, getType(),
+                                       /*sameOrder=*/true);
+}
+
+LogicalResult RenestOp::verify() {
+  FailureOr<LogicalType> expected =
+      getUnnested(*this, "result", LogicalType::of(getResult()));
+  return failed(expected)
+             ? failure()
+             : verifyType(*this, "source", *expected, getSource().getType(),
+                          /*sameOrder=*/true);
 }

@@ -50,3 +50,17 @@ func.func @values(%x: !ragged.tensor<[N, 8], f32>, %v: tensor<?x8xf32>) -> (!rag
   %3 = ragged.values %2 : !ragged.tensor<[N, 8], f32> -> tensor<?x8xf32>
   return %1, %3 : !ragged.tensor<[N, 8], f32>, tensor<?x8xf32>
 }
+
+// CHECK-LABEL: func.func @members
+// CHECK-SAME: %[[X:.*]]: !ragged.tensor<[N, 8], f32>, %[[N:.*]]: !ragged.tensor<[S], i64>, %[[Y:.*]]: !ragged.tensor<[S, 8], f32>
+// CHECK-NEXT: %[[T:.*]] = ragged.nest %[[X]], %[[N]]
+// CHECK-NEXT: return %[[T]], %[[Y]]
+func.func @members(%x: !ragged.tensor<[N, 8], f32>, %n: !ragged.tensor<[S], i64>, %y: !ragged.tensor<[S, 8], f32>)
+    -> (!ragged.tensor<[T, 8], f32, path = [B, S]>, !ragged.tensor<[S, 8], f32>) {
+  %0 = ragged.nest %x, %n : !ragged.tensor<[N, 8], f32>, !ragged.tensor<[S], i64> -> !ragged.tensor<[T, 8], f32, path = [B, S]>
+  %1 = ragged.unnest %0 : !ragged.tensor<[T, 8], f32, path = [B, S]> -> !ragged.tensor<[N, 8], f32>
+  %2 = ragged.renest %1 : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[T, 8], f32, path = [B, S]>
+  %3 = ragged.renest %y : !ragged.tensor<[S, 8], f32> -> !ragged.tensor<[8], f32, path = [B, S]>
+  %4 = ragged.unnest %3 : !ragged.tensor<[8], f32, path = [B, S]> -> !ragged.tensor<[S, 8], f32>
+  return %2, %4 : !ragged.tensor<[T, 8], f32, path = [B, S]>, !ragged.tensor<[S, 8], f32>
+}

@@ -162,7 +162,7 @@ func.func @nest_result(%x: !ragged.tensor<[N, 8], f32>, %n: !ragged.tensor<[S], 
 // -----
 
 func.func @unnest_path(%x: !ragged.tensor<[8], f32>) {
-  // expected-error @below {{expected a path of at least two components, but got [B]}}
+  // expected-error @below {{expected a source over a path of at least two components, but got [B]}}
   %y = ragged.unnest %x : !ragged.tensor<[8], f32> -> !ragged.tensor<[S, 8], f32>
   return
 }
@@ -192,6 +192,45 @@ func.func @unnest_of_nest(%x: !ragged.tensor<[N], f32>, %n: !ragged.tensor<[S], 
 func.func @unnest_result(%x: !ragged.tensor<[8], f32, path = [B, S]>) {
   // expected-error @below {{expected result of type '!ragged.tensor<[S, 8], f32>', but got '!ragged.tensor<[Q, 8], f32>'}}
   %y = ragged.unnest %x : !ragged.tensor<[8], f32, path = [B, S]> -> !ragged.tensor<[Q, 8], f32>
+  return
+}
+
+// -----
+
+// In memory, these groups are not one after the other in what was nested.
+func.func @unnest_order(%x: !ragged.tensor<[N], f32>, %n: !ragged.tensor<[S], i64>, %m: !ragged.tensor<[M, 8], f32>) {
+  %y = ragged.nest %x, %n : !ragged.tensor<[N], f32>, !ragged.tensor<[S], i64> -> !ragged.tensor<[T], f32, path = [B, S]>
+  %e = ragged.empty : !ragged.tensor<[T, M], f32, path = [B, S], order = [1, 0]>
+  // expected-error @below {{expected a source whose dim 0, of groups, is stored first, but got '!ragged.tensor<[T, M], f32, path = [B, S], order = [1, 0]>'}}
+  %z = ragged.unnest %e : !ragged.tensor<[T, M], f32, path = [B, S], order = [1, 0]> -> !ragged.tensor<[N, M], f32, order = [1, 0]>
+  return
+}
+
+// -----
+
+func.func @renest_path(%x: !ragged.tensor<[N, 8], f32>) {
+  // expected-error @below {{expected a result over a path of at least two components, but got [B]}}
+  %y = ragged.renest %x : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N, 8], f32>
+  return
+}
+
+// -----
+
+// Of groups whose sizes nothing has bound.
+func.func @renest_fresh(%x: !ragged.tensor<[N], f32>, %n: !ragged.tensor<[S], i64>) {
+  // expected-error @below {{expected a result whose extents are the same for every S, or one whose dim 0 is the symbol of a nest, but got [T]}}
+  %y = ragged.renest %x : !ragged.tensor<[N], f32> -> !ragged.tensor<[T], f32, path = [B, S]>
+  return
+}
+
+// -----
+
+// expected-note @below {{symbol 'N' is bound here}}
+// expected-note @below {{symbol 'M' is bound here}}
+func.func @renest_of_nest(%x: !ragged.tensor<[N], f32>, %n: !ragged.tensor<[S], i64>, %z: !ragged.tensor<[M], f32>) {
+  %y = ragged.nest %x, %n : !ragged.tensor<[N], f32>, !ragged.tensor<[S], i64> -> !ragged.tensor<[T], f32, path = [B, S]>
+  // expected-error @below {{expected source of type '!ragged.tensor<[N], f32>', but got '!ragged.tensor<[M], f32>'}}
+  %w = ragged.renest %z : !ragged.tensor<[M], f32> -> !ragged.tensor<[T], f32, path = [B, S]>
   return
 }
 

@@ -43,6 +43,10 @@ func.func @nest(%x: !ragged.tensor<[N, 8], f32>, %n: !ragged.tensor<[S], i64>) {
   // CHECK: ragged.unnest %{{.*}} : !ragged.tensor<[3, N, 8], f32, path = [B, S]> -> !ragged.tensor<[S, 3, N, 8], f32>
   %e = ragged.broadcast %z dims [2] : !ragged.tensor<[8], f32, path = [B, S]> -> !ragged.tensor<[3, N, 8], f32, path = [B, S]>
   %r = ragged.unnest %e : !ragged.tensor<[3, N, 8], f32, path = [B, S]> -> !ragged.tensor<[S, 3, N, 8], f32>
+  // CHECK: ragged.renest %{{.*}} : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[T, 8], f32, path = [B, S]>
+  %v = ragged.renest %x : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[T, 8], f32, path = [B, S]>
+  // CHECK: ragged.renest %{{.*}} : !ragged.tensor<[S, 3, N, 8], f32> -> !ragged.tensor<[3, N, 8], f32, path = [B, S]>
+  %q = ragged.renest %r : !ragged.tensor<[S, 3, N, 8], f32> -> !ragged.tensor<[3, N, 8], f32, path = [B, S]>
   return
 }
 

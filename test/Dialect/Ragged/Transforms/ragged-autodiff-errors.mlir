@@ -65,19 +65,6 @@ func.func @scan(%x: !ragged.tensor<[N], f32>) -> !ragged.tensor<[N], f32> {
 
 // -----
 
-// A second derivative through the groups of an axis.
-func.func @groups(%x: !ragged.tensor<[N], f32>, %n: !ragged.tensor<[S], i64>) -> !ragged.tensor<[N], f32> {
-  %y = ragged.nest %x, %n : !ragged.tensor<[N], f32>, !ragged.tensor<[S], i64> -> !ragged.tensor<[T], f32, path = [B, S]>
-  // expected-error @+1 {{'ragged.unnest' op of groups of an axis has no derivative rule}}
-  %z = ragged.unnest %y : !ragged.tensor<[T], f32, path = [B, S]> -> !ragged.tensor<[N], f32>
-  // expected-note @+1 {{the derivative is asked for here}}
-  %0 = ragged.gradient of(%z : !ragged.tensor<[N], f32>) seeds(%x : !ragged.tensor<[N], f32>)
-      wrt(%x : !ragged.tensor<[N], f32>) -> !ragged.tensor<[N], f32>
-  return %0 : !ragged.tensor<[N], f32>
-}
-
-// -----
-
 func.func @normalizer(%q: !ragged.tensor<[N, 2, 8], f32>, %s: !ragged.tensor<[N, 2, 2], f32>) -> !ragged.tensor<[N, 2, 8], f32> {
   // expected-error @+1 {{'ragged.attention' op has no derivative of its normalizer}}
   %o, %n = ragged.attention %q, %q, %q : !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>, !ragged.tensor<[N, 2, 8], f32>

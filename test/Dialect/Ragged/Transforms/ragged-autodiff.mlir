@@ -231,3 +231,27 @@ func.func @checkpoint(%x: !ragged.tensor<[N], f32>, %s: !ragged.tensor<[N], f32>
       wrt(%x : !ragged.tensor<[N], f32>) -> !ragged.tensor<[N], f32>
   return %y, %0 : !ragged.tensor<[N], f32>, !ragged.tensor<[N], f32>
 }
+
+// -----
+
+// The gradient of what groups of an axis became is cut into the same groups, and that of one value a group into
+// those; nothing is bound again, and nothing computed.
+// CHECK-LABEL: func.func @groups(
+// CHECK-SAME: %[[X:[^:]*]]: !ragged.tensor<[N], f32>, %[[N:[^:]*]]: !ragged.tensor<[S], i64>, %[[S:[^:]*]]: !ragged.tensor<[N], f32>, %[[R:[^:]*]]: !ragged.tensor<[S], f32>
+// CHECK: ragged.nest %[[X]], %[[N]]
+// CHECK: %[[ONE:.*]] = ragged.renest %[[R]] : !ragged.tensor<[S], f32> -> !ragged.tensor<[], f32, path = [B, S]>
+// CHECK: %[[EACH:.*]] = ragged.broadcast %[[ONE]] dims [] : {{.*}} -> !ragged.tensor<[T], f32, path = [B, S]>
+// CHECK: %[[ALL:.*]] = ragged.renest %[[S]] : !ragged.tensor<[N], f32> -> !ragged.tensor<[T], f32, path = [B, S]>
+// CHECK: %[[G:.*]] = ragged.map ins(%{{.*}}, %{{.*}} : !ragged.tensor<[T], f32, path = [B, S]>, !ragged.tensor<[T], f32, path = [B, S]>)
+// CHECK: ragged.unnest %{{.*}} : !ragged.tensor<[T], f32, path = [B, S]> -> !ragged.tensor<[N], f32>
+// CHECK-NOT: ragged.nest
+func.func @groups(%x: !ragged.tensor<[N], f32>, %n: !ragged.tensor<[S], i64>, %s: !ragged.tensor<[N], f32>, %r: !ragged.tensor<[S], f32>)
+    -> !ragged.tensor<[N], f32> {
+  %y = ragged.nest %x, %n : !ragged.tensor<[N], f32>, !ragged.tensor<[S], i64> -> !ragged.tensor<[T], f32, path = [B, S]>
+  %z = ragged.unnest %y : !ragged.tensor<[T], f32, path = [B, S]> -> !ragged.tensor<[N], f32>
+  %m = ragged.reduce sum %y dims [0] : !ragged.tensor<[T], f32, path = [B, S]> -> !ragged.tensor<[], f32, path = [B, S]>
+  %u = ragged.unnest %m : !ragged.tensor<[], f32, path = [B, S]> -> !ragged.tensor<[S], f32>
+  %0 = ragged.gradient of(%z, %u : !ragged.tensor<[N], f32>, !ragged.tensor<[S], f32>)
+      seeds(%s, %r : !ragged.tensor<[N], f32>, !ragged.tensor<[S], f32>) wrt(%x : !ragged.tensor<[N], f32>) -> !ragged.tensor<[N], f32>
+  return %0 : !ragged.tensor<[N], f32>
+}

@@ -219,6 +219,26 @@ def Ragged_UnnestOp : Ragged_PureOp<"unnest", [Ragged_Differentiable]> {
   let results = (outs Ragged_TensorType:$result);
   let assemblyFormat = "$source attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
   let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Ragged_RenestOp : Ragged_PureOp<"renest", [Ragged_Differentiable]> {
+  let summary = "dim 0 becomes members of a path that is there: the inverse of `unnest`; nothing is copied";
+  let description = [{
+    As `ragged.nest`, but by groups that exist: it binds no symbol. Dim 0 is the last component of the result's path, or, if dim 0
+    of the result has the symbol of a `ragged.nest`, what was nested. It is the derivative of `ragged.unnest`.
+
+    ```mlir
+    %z = ragged.renest %y : !ragged.tensor<[S, 8], f32> -> !ragged.tensor<[8], f32, path = [B, S]>
+    %t = ragged.nest %x, %n : !ragged.tensor<[N, 8], f32>, !ragged.tensor<[S], i64> -> !ragged.tensor<[T, 8], f32, path = [B, S]>
+    %w = ragged.renest %x : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[T, 8], f32, path = [B, S]>
+    ```
+  }];
+  let arguments = (ins Ragged_TensorType:$source);
+  let results = (outs Ragged_TensorType:$result);
+  let assemblyFormat = "$source attr-dict `:` qualified(type($source)) `->` qualified(type($result))";
+  let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 #endif // NESTED_RAGGED_MOVE_OPS

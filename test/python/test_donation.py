@@ -131,6 +131,71 @@ def test_batches_in_place(shape, dtype):
     assert np.shares_memory(out.values, values)
 
 
+def weights(width):
+    return np.random.default_rng(3).normal(size=(width, width)).astype("f4")
+
+
+def transition(x):
+    a, c = weights(x.shape[-1]), x.shape[-1]
+    return x + nested.nn.swiglu(nested.layer_norm(x), {"gate": a, "up": a, "down": a}) / c
+
+
+# What tiles compute of their own rows, dims, whether the rows are read where they are written.
+TILES = {
+    "residual": (lambda x: x + np.tanh(x @ weights(x.shape[-1])), ("N",), True),
+    "product": (lambda x: x @ weights(x.shape[-1]), ("N",), False),
+    "normalized": (lambda x: nested.layer_norm(x), ("N",), True),
+    "of the mean": (lambda x: nested.layer_norm(x) - nested.mean(x, axis=0), ("N",), True),
+    "pairs": (lambda x: nested.layer_norm(x) + x, ("N", "M"), True),
+    "transition": (transition, ("N",), True),
+    "turned": (lambda x: x + x.transpose(1, 0, 2) @ weights(x.shape[-1]), ("N", "N"), False),
+    "backwards": (lambda x: x[::-1] @ weights(x.shape[-1]), ("N",), False),
+    "neighbours": (lambda x: x + np.roll(x, 1, axis=0) @ weights(x.shape[-1]), ("N",), False),
+    "steps": (lambda x: np.cumsum(x, axis=0) @ weights(x.shape[-1]) + x, ("N",), True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [3, 16, 40, 200])
+@pytest.mark.parametrize("name", TILES)
+def test_rows_of_tiles_in_place(name, width):
+    """Rows that a kernel finds by their numbers: those of a tile are read before they are written. What
+    needs rows of other tiles is copied. Bits are those without donation."""
+    function, dims, is_in_place = TILES[name]
+    rng = np.random.default_rng(1)
+    sizes = [(n, n if dims[-1] == "N" else n // 2 + 1)[: len(dims)] for n in (2, 0, 61, 17)]
+    x = [rng.normal(size=(*s, width)).astype("f4") for s in sizes]
+    program = nested.jit(function, donate="x")
+    batched = nested.from_list(x, dims=(*dims, width))
+    want = nested.jit(function)(batched).values
+    before = nested.get_num_threads()
+    try:
+        for threads in (1, 2):
+            nested.set_num_threads(threads)
+            given = nested.from_list(x, dims=(*dims, width))
+            values = given.values
+            out = program(given)
+            np.testing.assert_array_equal(out.values, want)
+            assert np.shares_memory(out.values, values)
+    finally:
+        nested.set_num_threads(before)
+    lengths = {d: [s[k] for s in sizes] for k, d in enumerate(dims)}
+    assert (program.plan(lengths).staging_bytes == 0) == is_in_place
+
+
+def test_windows_of_samples_in_place():
+    """Kernels take turns over windows of samples: what a later one writes of some samples, an earlier one has
+    read of those, and reads of others."""
+    function, dims, _ = TILES["of the mean"]
+    rng = np.random.default_rng(1)
+    x = [rng.normal(size=(n, 200)).astype("f4") for n in (3000, 0, 4000, 5000, 17, 2500)]
+    want = nested.jit(function)(nested.from_list(x, dims=(*dims, 200))).values
+    program = nested.jit(function, donate="x")
+    np.testing.assert_array_equal(program(nested.from_list(x, dims=(*dims, 200))).values, want)
+    plan = program.plan({"N": [len(s) for s in x]})
+    assert plan.staging_bytes == 0
+    assert plan.workspace_bytes < sum(s.nbytes for s in x)  # Windows there are.
+
+
 def test_used_again():
     sgd = optim.sgd()
     step = make_step(sgd, donate=0)

@@ -621,6 +621,11 @@ FailureOr<EmittedKernel> KernelEmitter::run() {
   emitEmptyUnits();
   emitTileLoop();
   signature.finish();
+  SmallVector<Value> results;
+  for (auto &[k, memref] : stores)
+    if (outputBuffers[k].getDefiningOp<BufferOp>().getKind() == "result")
+      results.push_back(memref);
+  reads.markOwnRows(results);
   storeBooleansAsBytes(signature.getFunction());
   return describeKernel(kernel, signature, coordinates);
 }

@@ -187,8 +187,10 @@ public:
   mlir::Value getSource(TileReadOp read);
   /// The memory of an input of the kernel, as rows after `rowRank` dims.
   mlir::Value getSource(mlir::Value input, unsigned rowRank);
-  /// Whether the rows that a tile reads are the tile's own rows, one after the
-  /// other.
+  /// Whether the rows that a tile reads are the tile's own rows, by their
+  /// numbers in a source without gaps.
+  static bool areOwn(KernelOp kernel, TileReadOp read);
+  /// The same of a source that has no gaps: one row after the other.
   static bool isPacked(KernelOp kernel, TileReadOp read,
                        ScheduleBuilder &schedule);
   bool isPacked(TileReadOp read) { return isPacked(kernel, read, schedule); }
@@ -214,6 +216,10 @@ public:
   /// that uses it.
   mlir::LogicalResult prepare(TileReadOp read);
   mlir::LogicalResult prepare(TileLookupOp lookup);
+  /// Marks arguments of the function, which is finished: memory of arguments of
+  /// the entry from which tiles read their own rows alone, and that of results
+  /// in `stored`, to which they write them, if both could be one.
+  void markOwnRows(llvm::ArrayRef<mlir::Value> stored);
 
 private:
   /// The index that a tile of rank 1 has for a row, as i64.
@@ -231,6 +237,9 @@ private:
   mlir::Location loc;
   llvm::SmallDenseMap<std::pair<mlir::Value, unsigned>, mlir::Value> sources,
       guarded;
+  /// Memory that has been read, and whether only by tiles that read their own
+  /// rows.
+  llvm::MapVector<mlir::Value, bool> readOwn;
   llvm::DenseMap<mlir::Operation *, int64_t> errors;
 };
 

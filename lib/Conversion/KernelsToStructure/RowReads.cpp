@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "nested/Conversion/StructureToLoops/Passes.h"
 #include "nested/Dialect/Ragged/Transforms/Passes.h"
 
 using namespace mlir;
@@ -16,10 +17,14 @@ using namespace nested::ragged;
 
 bool RowReads::isPacked(KernelOp kernel, TileReadOp read,
                         ScheduleBuilder &schedule) {
-  Value input = getInput(kernel, read.getSource());
-  LogicalType type = LogicalType::of(input);
-  if (schedule.getArgument(input) || type.path != toPath(kernel.getPath()) ||
-      read.getOffsets() || !read.getStarts().empty())
+  return !schedule.getArgument(getInput(kernel, read.getSource())) &&
+         areOwn(kernel, read);
+}
+
+bool RowReads::areOwn(KernelOp kernel, TileReadOp read) {
+  LogicalType type = LogicalType::of(getInput(kernel, read.getSource()));
+  if (type.path != toPath(kernel.getPath()) || read.getOffsets() ||
+      !read.getStarts().empty())
     return false;
   if (!read.getMap().isIdentity())
     return false;
@@ -76,8 +81,29 @@ Value RowReads::getSource(TileReadOp read) {
   return safe = ib.select(hasRows, memref, row);
 }
 
+void RowReads::markOwnRows(ArrayRef<Value> stored) {
+  func::FuncOp func = signature.getFunction();
+  auto mark = [&](Value memref) {
+    func.setArgAttr(cast<BlockArgument>(memref).getArgNumber(), kOwnRowsAttr,
+                    UnitAttr::get(func.getContext()));
+  };
+  for (auto &[memref, isOwn] : readOwn) {
+    if (!isOwn)
+      continue;
+    for (Value other : stored)
+      if (other.getType() == memref.getType()) {
+        mark(memref);
+        mark(other);
+      }
+  }
+}
+
 LogicalResult RowReads::prepare(TileReadOp read) {
   getSource(read);
+  if (schedule.getArgument(getInput(kernel, read.getSource()))) {
+    Value memref = getSource(read.getSource(), read.getMap().getNumResults());
+    readOwn.insert({memref, true}).first->second &= areOwn(kernel, read);
+  }
   for (Value start : read.getStarts()) {
     auto indices = start.getDefiningOp<TileReadOp>();
     if (!indices)

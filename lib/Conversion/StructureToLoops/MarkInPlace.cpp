@@ -5,17 +5,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For each result that one launch writes, and each argument of its type that
-// the launch reads and no step behind it does:
+// For each result, and each argument of its type that no step behind the first
+// one of the result reads: if that one does not read it either, the result may
+// take its memory. Windows of samples change nothing about it: launches in one
+// read own samples only. Otherwise that step is a launch:
 //
 // 1. Collect what the kernel does with the two memrefs, through views; each
 //    access has an address in elements, a linear form.
 // 2. Each read must be matched by a write behind it in its block, and each
-// write
-//    by a read before it, at the same address and of the same elements. An
-//    element of a result is written once (the iterations of a kernel, and its
-//    units, write different ones), so what another write changes was not to be
-//    read by this one.
+//    write by a read before it, at the same address and of the same elements.
+//    An element of a result is written once (the iterations of a kernel, and
+//    its units, write different ones), so what another write changes was not to
+//    be read by this one. Where tiles read and write their own rows alone, it
+//    is also enough that a tile, or a loop over its rows the row, is read
+//    before it is written.
 // 3. Or all reads are before all writes, in a block that runs once: that of the
 //    kernel, where there is one unit; or one that writes the same elements
 //    whenever it runs, of a result that is one row.
@@ -83,6 +86,12 @@ struct Access {
   Value mask;
   /// Whether its memory is one row, so that the address is that in the row.
   bool isOneRow;
+  /// Of memory of which tiles access their own rows alone.
+  bool isOwn;
+  /// If it is, the number of the row, if it is one.
+  std::optional<LinearForm> row;
+  /// Where that was found in a table: the block that fills it for each tile.
+  Block *tile;
 
   bool isOf(const Access &other) const {
     return address == other.address && element == other.element &&
@@ -101,15 +110,30 @@ public:
   LogicalResult collect(BufferOp buffer, SmallVectorImpl<Access> &accesses);
   /// Whether an op of the block writes the same whenever the block runs.
   bool isSameInEachRun(const Access &write, Block *block) const;
+  bool isReadFirst(const Access &read, const Access &write) const;
 
 private:
-  LogicalResult collect(Value memref, LinearForm base, bool isOneRow,
+  /// What is known of the rows of a memref.
+  struct Rows {
+    bool areOne = false, areOwn = false;
+    /// As in an access.
+    std::optional<LinearForm> row;
+    Block *tile = nullptr;
+    void areSeveral() {
+      row.reset();
+      tile = nullptr;
+    }
+  };
+  LogicalResult collect(Value memref, LinearForm base, Rows rows,
                         SmallVectorImpl<Access> &accesses);
+  /// `rows` becomes what is known of the row.
   std::optional<LinearForm> getAddress(LinearForm base, Value memref,
                                        ArrayRef<OpFoldResult> indices,
-                                       bool isOneRow);
+                                       Rows &rows);
   LinearForm getForm(Value value);
   LinearForm getForm(OpFoldResult value);
+  /// Whether it is the sum of what two loops count.
+  bool isSum(const LinearForm &form, scf::ForOp inner, scf::ForOp outer) const;
   /// A name for entries of tables that are the same table.
   std::string getTableName(Value memref);
   unsigned getAtom(const std::string &name, Value value) {
@@ -244,21 +268,71 @@ LinearForm KernelAccesses::getForm(OpFoldResult value) {
   return getForm(cast<Value>(value));
 }
 
+bool KernelAccesses::isSum(const LinearForm &form, scf::ForOp inner,
+                           scf::ForOp outer) const {
+  return form.constant == 0 && form.terms.size() == 2 &&
+         llvm::all_of(form.terms, [&](const auto &term) {
+           Value value = values[term.first];
+           return term.second == 1 && (value == inner.getInductionVar() ||
+                                       value == outer.getInductionVar());
+         });
+}
+
+/// The body of the loop over tiles that fills the table, entry after entry in a
+/// loop of its own; null if it is not filled like that.
+static Block *getTile(Value table) {
+  Block *tile = nullptr;
+  for (Operation *user : table.getUsers()) {
+    if (isa<memref::LoadOp>(user))
+      continue;
+    auto store = dyn_cast<memref::StoreOp>(user);
+    auto fill = store ? dyn_cast<scf::ForOp>(store->getParentOp()) : nullptr;
+    if (!fill || store.getMemref() != table ||
+        store.getIndices()[0] != fill.getInductionVar() ||
+        getConstantIntValue(fill.getLowerBound()) != 0 ||
+        getConstantIntValue(fill.getStep()) != 1)
+      return nullptr;
+    Block *block = fill->getBlock();
+    if (!isa<scf::ForOp>(block->getParentOp()) || (tile && tile != block))
+      return nullptr;
+    tile = block;
+  }
+  return tile;
+}
+
 std::optional<LinearForm>
 KernelAccesses::getAddress(LinearForm base, Value memref,
-                           ArrayRef<OpFoldResult> indices, bool isOneRow) {
+                           ArrayRef<OpFoldResult> indices, Rows &rows) {
   auto type = cast<MemRefType>(memref.getType());
+  bool isWhole = isa<BlockArgument>(memref);
   // The number of the only row is 0.
-  bool skipsFirst = isOneRow && isa<BlockArgument>(memref);
+  bool skipsFirst = rows.areOne && isWhole;
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)) ||
       strides.size() != indices.size() ||
       llvm::is_contained(strides, ShapedType::kDynamic))
     return std::nullopt;
-  for (auto [k, index] : llvm::enumerate(indices))
-    if (k > 0 || !skipsFirst)
-      base.add(getForm(index), strides[k]);
+  for (auto [k, index] : llvm::enumerate(indices)) {
+    if (k == 0 && skipsFirst)
+      continue;
+    LinearForm place = getForm(index);
+    if (k == 0 && isWhole && rows.areOwn) {
+      auto entry = dyn_cast<Value>(index);
+      auto load = entry ? entry.getDefiningOp<memref::LoadOp>() : nullptr;
+      // The row of the tile whose number is in the table.
+      if (load && load.getType().isIndex() &&
+          load.getMemRefType().getRank() == 1)
+        rows.tile = getTile(load.getMemref());
+      if (rows.tile) {
+        auto tiles = cast<scf::ForOp>(rows.tile->getParentOp());
+        place = getForm(load.getIndices()[0]);
+        place.add(getForm(tiles.getInductionVar()), 1);
+      }
+      rows.row = place;
+    }
+    base.add(place, strides[k]);
+  }
   return base;
 }
 
@@ -283,32 +357,39 @@ LogicalResult KernelAccesses::collect(BufferOp buffer,
       continue;
     Value memref = kernel.getArgument(i);
     auto type = cast<MemRefType>(memref.getType());
-    bool isOneRow = false;
+    Rows rows;
+    rows.areOwn = bool(kernel.getArgAttr(i, kOwnRowsAttr));
     if (type.getRank() > 0 && type.isDynamicDim(0)) {
       int64_t row = 1;
       for (int64_t size : type.getShape().drop_front())
         row *= size;
-      isOneRow = row == elements;
+      rows.areOne = row == elements;
     }
-    if (failed(collect(memref, {}, isOneRow, accesses)))
+    if (failed(collect(memref, {}, rows, accesses)))
       return failure();
   }
   return success();
 }
 
-LogicalResult KernelAccesses::collect(Value memref, LinearForm base,
-                                      bool isOneRow,
+LogicalResult KernelAccesses::collect(Value memref, LinearForm base, Rows rows,
                                       SmallVectorImpl<Access> &accesses) {
   auto type = cast<MemRefType>(memref.getType());
   auto add = [&](Operation *op, bool isWrite, OperandRange indices,
                  Type accessed, Value mask = {}) -> LogicalResult {
+    Rows found = rows;
     std::optional<LinearForm> address =
-        getAddress(base, memref, getAsOpFoldResult(indices), isOneRow);
+        getAddress(base, memref, getAsOpFoldResult(indices), found);
     if (!address)
       return failure();
-    Access access{op, isWrite, *address, getElementTypeOrSelf(accessed),
-                  {}, mask,    isOneRow};
-    if (auto vector = dyn_cast<VectorType>(accessed)) {
+    auto vector = dyn_cast<VectorType>(accessed);
+    if (vector && vector.getRank() == type.getRank() && vector.getRank() > 0 &&
+        vector.getDimSize(0) != 1 && isa<BlockArgument>(memref))
+      found.areSeveral();
+    Access access{
+        op,        isWrite,   *address,     getElementTypeOrSelf(accessed),
+        {},        mask,      found.areOne, found.areOwn,
+        found.row, found.tile};
+    if (vector) {
       int64_t offset;
       SmallVector<int64_t> strides;
       if (failed(type.getStridesAndOffset(strides, offset)) ||
@@ -354,10 +435,14 @@ LogicalResult KernelAccesses::collect(Value memref, LinearForm base,
       auto isOne = [](OpFoldResult step) {
         return isConstantIntValue(step, 1);
       };
+      Rows viewed = rows;
       std::optional<LinearForm> first =
-          getAddress(base, memref, view.getMixedOffsets(), isOneRow);
+          getAddress(base, memref, view.getMixedOffsets(), viewed);
+      if (isa<BlockArgument>(memref) && type.getRank() > 0 &&
+          !isOne(view.getMixedSizes()[0]))
+        viewed.areSeveral();
       if (first && llvm::all_of(view.getMixedStrides(), isOne))
-        found = collect(view.getResult(), *first, isOneRow, accesses);
+        found = collect(view.getResult(), *first, viewed, accesses);
     } else if (isa<memref::PrefetchOp, memref::DimOp>(user)) {
       found = success();
     }
@@ -371,24 +456,49 @@ LogicalResult KernelAccesses::collect(Value memref, LinearForm base,
 // What is legal
 //===----------------------------------------------------------------------===//
 
+/// Whether a tile reads before it writes, its own rows both times: all of them,
+/// or, in one loop over them, the same one.
+bool KernelAccesses::isReadFirst(const Access &read,
+                                 const Access &write) const {
+  if (!read.tile || !write.isOwn)
+    return false;
+  auto find = [&](Block *block) {
+    return std::pair(block->findAncestorOpInBlock(*read.op),
+                     block->findAncestorOpInBlock(*write.op));
+  };
+  auto [before, after] = find(read.tile);
+  auto loop = dyn_cast_or_null<scf::ForOp>(before);
+  if (loop && before == after && read.row == write.row &&
+      isSum(*read.row, loop, cast<scf::ForOp>(read.tile->getParentOp())))
+    std::tie(before, after) = find(loop.getBody());
+  return before && after && before->isBeforeInBlock(after);
+}
+
 /// 2. in the comment at the top.
-static bool areMatched(ArrayRef<Access> reads, ArrayRef<Access> writes) {
+static bool areMatched(const KernelAccesses &accesses, ArrayRef<Access> reads,
+                       ArrayRef<Access> writes) {
+  auto match = [](const Access &read, const Access &write) {
+    return read.op->getBlock() == write.op->getBlock() && write.isOf(read);
+  };
   for (const Access &read : reads) {
-    bool isMatched = false;
+    bool isMatched = false, isFirst = true;
     for (const Access &write : writes) {
-      if (write.op->getBlock() != read.op->getBlock() || !write.isOf(read))
+      isFirst &= accesses.isReadFirst(read, write);
+      if (!match(read, write))
         continue;
       if (write.op->isBeforeInBlock(read.op))
         return false;
       isMatched = true;
     }
-    if (!isMatched)
+    if (!isMatched && !isFirst)
       return false;
   }
   return llvm::all_of(writes, [&](const Access &write) {
-    return llvm::any_of(reads, [&](const Access &read) {
-      return read.op->getBlock() == write.op->getBlock() && read.isOf(write);
-    });
+    return llvm::any_of(
+               reads, [&](const Access &read) { return match(read, write); }) ||
+           llvm::all_of(reads, [&](const Access &read) {
+             return accesses.isReadFirst(read, write);
+           });
   });
 }
 
@@ -458,13 +568,12 @@ bool ScheduleMarker::worksInPlace(LaunchOp launch, BufferOp argument,
       llvm::any_of(reads, [](const Access &read) { return read.isWrite; }) ||
       llvm::any_of(writes, [](const Access &write) { return !write.isWrite; }))
     return false;
-  return areMatched(reads, writes) ||
+  return areMatched(accesses, reads, writes) ||
          areReadFirst(launch, accesses, reads, writes);
 }
 
 void ScheduleMarker::run() {
-  // The launches that use each result first, and the last step that uses each
-  // argument.
+  // The first step that uses each result, and the last one of each argument.
   Block &body = schedule.getBody().front();
   llvm::MapVector<Operation *, SmallVector<Operation *>> users;
   for (Operation &op : body) {
@@ -491,19 +600,25 @@ void ScheduleMarker::run() {
   SmallVector<SmallVector<int64_t>> found(results.size());
   for (auto &[resultOp, steps] : users) {
     auto result = cast<BufferOp>(resultOp);
-    auto launch = dyn_cast<LaunchOp>(steps.front());
-    if (result.getKind() != "result" || !launch)
+    Operation *first = steps.front();
+    auto launch = dyn_cast<LaunchOp>(first);
+    if (result.getKind() != "result")
       continue;
     auto resultFields = cast<DictionaryAttr>(results[*result.getIndex()]);
     for (auto &[argumentOp, readers] : users) {
       auto argument = cast<BufferOp>(argumentOp);
-      if (argument.getKind() != "arg" || readers.back() != launch ||
+      if (argument.getKind() != "arg" ||
           argument.getType() != result.getType() ||
           !isSame(cast<DictionaryAttr>(args[*argument.getIndex()]),
-                  resultFields) ||
-          !worksInPlace(launch, argument, result))
+                  resultFields))
+        continue;
+      bool isRead = !readers.back()->isBeforeInBlock(first);
+      if (isRead && (!launch || readers.back() != launch ||
+                     !worksInPlace(launch, argument, result)))
         continue;
       found[*result.getIndex()].push_back(*argument.getIndex());
+      if (!isRead)
+        continue;
       auto kernel = kernels.lookup<func::FuncOp>(launch.getKernel());
       for (auto [i, operand] : llvm::enumerate(launch.getMemrefs()))
         if (BufferOp buffer = getBuffer(operand);

@@ -1,9 +1,9 @@
 // RUN: nested-opt %s --tensor-to-generic --generic-to-kernels --ragged-kernels-to-structure --canonicalize --cse --split-input-file | FileCheck %s
 
 // Packed rows of the result are written in order; rows of the argument, which may have
-// gaps, are found by its base table.
+// gaps, are found by its base table. Both are the tile's own.
 // CHECK-LABEL: func.func @double_k0(
-// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<?x8xf32>, %[[Y:[a-z0-9]+]]: memref<?x8xf32>,
+// CHECK-SAME: %[[X:[a-z0-9]+]]: memref<?x8xf32> {ragged.own_rows}, %[[Y:[a-z0-9]+]]: memref<?x8xf32> {ragged.own_rows},
 // CHECK-SAME: %[[BEGIN:[a-z0-9]+]]: index, %[[END:[a-z0-9]+]]: index) attributes {ragged.kernel}
 // CHECK: scf.for %[[T:.*]] = %[[BEGIN]] to %[[END]] step %c48
 // CHECK: %[[LIVE:.*]] = arith.minsi
@@ -25,6 +25,21 @@ func.func @double(%x: !ragged.tensor<[N, 8], f32>) -> !ragged.tensor<[N, 8], f32
     ragged.yield %b : f32
   } -> !ragged.tensor<[N, 8], f32>
   return %y : !ragged.tensor<[N, 8], f32>
+}
+
+// -----
+
+// Not only rows of the tile are read.
+// CHECK-LABEL: func.func @other_rows_k0(
+// CHECK-NOT: ragged.own_rows
+func.func @other_rows(%x: !ragged.tensor<[N, N, 8], f32>) -> !ragged.tensor<[N, N, 8], f32> {
+  %t = ragged.transpose %x permutation [1, 0, 2] : !ragged.tensor<[N, N, 8], f32> -> !ragged.tensor<[N, N, 8], f32>
+  %y = ragged.map ins(%x, %t : !ragged.tensor<[N, N, 8], f32>, !ragged.tensor<[N, N, 8], f32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    ragged.yield %c : f32
+  } -> !ragged.tensor<[N, N, 8], f32>
+  return %y : !ragged.tensor<[N, N, 8], f32>
 }
 
 // -----

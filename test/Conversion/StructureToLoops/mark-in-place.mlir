@@ -14,9 +14,13 @@
 // CHECK-LABEL: ragged.schedule @read_again
 // CHECK-NOT: in_place_of
 
-// An element is read in another place, or after it was written, or by another iteration.
+// All has been read when the result is written.
+// CHECK-LABEL: ragged.schedule @read_before
+// CHECK-SAME: results = [{dtype = "f32", in_place_of = [0], kind = "dense", shape = [8, 4]}]
+
+// An element is read in another place, or after it was written, or by another iteration. What earlier kernels read is free.
 // CHECK-LABEL: ragged.schedule @not_there
-// CHECK-NOT: in_place_of
+// CHECK-SAME: results = [{dtype = "f32", kind = "dense", shape = [8]}, {dtype = "f32", in_place_of = [0], kind = "dense", shape = [8]}, {dtype = "f32", in_place_of = [0, 1], kind = "dense", shape = [8]}]
 
 // One number, which is read before a loop writes; not if there are more units than one.
 // CHECK-LABEL: ragged.schedule @number
@@ -26,7 +30,18 @@
 
 // What goes through memory of the thread is written after all has been read, in the one row that there is; not if blocks of it are.
 // CHECK-LABEL: ragged.schedule @scratch
-// CHECK-SAME: results = [{dtype = "f32", in_place_of = [0], kind = "dense", shape = [8]}, {dtype = "f32", kind = "dense", shape = [8]}]
+// CHECK-SAME: results = [{dtype = "f32", in_place_of = [0], kind = "dense", shape = [8]}, {dtype = "f32", in_place_of = [0], kind = "dense", shape = [8]}]
+
+// Tiles read and write their own rows, which a table has the numbers of: first all of them, then each before it is written; or all
+// before one is written; or each of them, twice, before it is.
+// CHECK-LABEL: ragged.schedule @tiles
+// CHECK-SAME: results = [{dtype = "f32", extents = ["N0", "8"], in_place_of = [0], kind = "ragged"
+// CHECK-SAME: {dtype = "f32", extents = ["N1", "8"], in_place_of = [1], kind = "ragged"
+// CHECK-SAME: {dtype = "f32", extents = ["N2", "8"], in_place_of = [2], kind = "ragged"
+
+// Part of a tile is written before the rest is read; rows are those of other tiles; another entry of the table is read than is written.
+// CHECK-LABEL: ragged.schedule @other_rows
+// CHECK-NOT: in_place_of
 
 module attributes {ragged.phase = "loops"} {
   func.func @sum(%w: memref<8x4xf32>, %to: memref<?xf32>, %begin: index, %end: index) attributes {ragged.kernel} {
@@ -159,6 +174,217 @@ module attributes {ragged.phase = "loops"} {
     }
     return
   }
+  func.func @tiles_in_order(%x: memref<?x8xf32> {ragged.own_rows}, %y: memref<?x8xf32> {ragged.own_rows}, %base: memref<?xi64>, %begin: index, %end: index, %scratch: memref<?xi8>)
+      attributes {ragged.kernel} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %zero = arith.constant 0.0 : f32
+    %table = memref.view %scratch[%c0][] : memref<?xi8> to memref<8xindex>
+    scf.for %first = %begin to %end step %c8 {
+      %rest = arith.subi %end, %first : index
+      %live = arith.minsi %rest, %c8 : index
+      scf.for %i = %c0 to %live step %c1 {
+        %b = memref.load %base[%c0] : memref<?xi64>
+        %d = arith.index_cast %b : i64 to index
+        %r = arith.addi %d, %i : index
+        memref.store %r, %table[%i] : memref<8xindex>
+      }
+      %s = scf.for %i = %c0 to %live step %c1 iter_args(%a = %zero) -> f32 {
+        %r = memref.load %table[%i] : memref<8xindex>
+        %v = memref.load %x[%r, %c0] : memref<?x8xf32>
+        %t = arith.addf %a, %v : f32
+        scf.yield %t : f32
+      }
+      scf.for %i = %c0 to %live step %c1 {
+        %j = arith.subi %live, %i : index
+        %r = memref.load %table[%i] : memref<8xindex>
+        %v = vector.load %x[%r, %c0] : memref<?x8xf32>, vector<8xf32>
+        %w = arith.addf %v, %v : vector<8xf32>
+        %q = arith.addi %first, %i : index
+        %line = memref.subview %y[%q, 0] [1, 8] [1, 1] : memref<?x8xf32> to memref<8xf32, strided<[1], offset: ?>>
+        vector.store %w, %line[%c0] : memref<8xf32, strided<[1], offset: ?>>, vector<8xf32>
+      }
+    }
+    return
+  }
+  func.func @tiles_then(%x: memref<?x8xf32> {ragged.own_rows}, %y: memref<?x8xf32> {ragged.own_rows}, %base: memref<?xi64>, %begin: index, %end: index, %scratch: memref<?xi8>)
+      attributes {ragged.kernel} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %zero = arith.constant 0.0 : f32
+    %table = memref.view %scratch[%c0][] : memref<?xi8> to memref<8xindex>
+    scf.for %first = %begin to %end step %c8 {
+      %rest = arith.subi %end, %first : index
+      %live = arith.minsi %rest, %c8 : index
+      scf.for %i = %c0 to %live step %c1 {
+        %b = memref.load %base[%c0] : memref<?xi64>
+        %d = arith.index_cast %b : i64 to index
+        %r = arith.addi %d, %i : index
+        memref.store %r, %table[%i] : memref<8xindex>
+      }
+      %s = scf.for %i = %c0 to %live step %c1 iter_args(%a = %zero) -> f32 {
+        %r = memref.load %table[%i] : memref<8xindex>
+        %v = memref.load %x[%r, %c0] : memref<?x8xf32>
+        %t = arith.addf %a, %v : f32
+        scf.yield %t : f32
+      }
+      scf.for %i = %c0 to %live step %c1 {
+        %q = arith.addi %first, %i : index
+        memref.store %s, %y[%q, %c0] : memref<?x8xf32>
+      }
+    }
+    return
+  }
+  func.func @tiles_row_by_row(%x: memref<?x8xf32> {ragged.own_rows}, %y: memref<?x8xf32> {ragged.own_rows}, %base: memref<?xi64>, %begin: index, %end: index, %scratch: memref<?xi8>)
+      attributes {ragged.kernel} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %zero = arith.constant 0.0 : f32
+    %table = memref.view %scratch[%c0][] : memref<?xi8> to memref<8xindex>
+    scf.for %first = %begin to %end step %c8 {
+      %rest = arith.subi %end, %first : index
+      %live = arith.minsi %rest, %c8 : index
+      scf.for %i = %c0 to %live step %c1 {
+        %b = memref.load %base[%c0] : memref<?xi64>
+        %d = arith.index_cast %b : i64 to index
+        %r = arith.addi %d, %i : index
+        memref.store %r, %table[%i] : memref<8xindex>
+      }
+      scf.for %i = %c0 to %live step %c1 {
+        %r = memref.load %table[%i] : memref<8xindex>
+        %s = scf.for %c = %c0 to %c8 step %c1 iter_args(%a = %zero) -> f32 {
+          %v = memref.load %x[%r, %c] : memref<?x8xf32>
+          %t = arith.addf %a, %v : f32
+          scf.yield %t : f32
+        }
+        %v = memref.load %x[%r, %c1] : memref<?x8xf32>
+        %q = arith.addi %first, %i : index
+        scf.for %c = %c0 to %c8 step %c1 {
+          %t = arith.addf %s, %v : f32
+          memref.store %t, %y[%q, %c] : memref<?x8xf32>
+        }
+      }
+    }
+    return
+  }
+  func.func @tiles_again(%x: memref<?x8xf32> {ragged.own_rows}, %y: memref<?x8xf32> {ragged.own_rows}, %base: memref<?xi64>, %begin: index, %end: index, %scratch: memref<?xi8>)
+      attributes {ragged.kernel} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %zero = arith.constant 0.0 : f32
+    %table = memref.view %scratch[%c0][] : memref<?xi8> to memref<8xindex>
+    scf.for %first = %begin to %end step %c8 {
+      %rest = arith.subi %end, %first : index
+      %live = arith.minsi %rest, %c8 : index
+      scf.for %i = %c0 to %live step %c1 {
+        %b = memref.load %base[%c0] : memref<?xi64>
+        %d = arith.index_cast %b : i64 to index
+        %r = arith.addi %d, %i : index
+        memref.store %r, %table[%i] : memref<8xindex>
+      }
+      scf.for %c = %c0 to %c8 step %c1 {
+        scf.for %i = %c0 to %live step %c1 {
+          %r = memref.load %table[%i] : memref<8xindex>
+          %v = memref.load %x[%r, %c1] : memref<?x8xf32>
+          %q = arith.addi %first, %i : index
+          memref.store %v, %y[%q, %c] : memref<?x8xf32>
+        }
+      }
+    }
+    return
+  }
+  func.func @tiles_by_columns(%x: memref<?x8xf32> {ragged.own_rows}, %y: memref<?x8xf32> {ragged.own_rows}, %base: memref<?xi64>, %begin: index, %end: index, %scratch: memref<?xi8>)
+      attributes {ragged.kernel} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %zero = arith.constant 0.0 : f32
+    %table = memref.view %scratch[%c0][] : memref<?xi8> to memref<8xindex>
+    scf.for %first = %begin to %end step %c8 {
+      %rest = arith.subi %end, %first : index
+      %live = arith.minsi %rest, %c8 : index
+      scf.for %i = %c0 to %live step %c1 {
+        %b = memref.load %base[%c0] : memref<?xi64>
+        %d = arith.index_cast %b : i64 to index
+        %r = arith.addi %d, %i : index
+        memref.store %r, %table[%i] : memref<8xindex>
+      }
+      scf.for %c = %c0 to %c8 step %c1 {
+        %s = scf.for %i = %c0 to %live step %c1 iter_args(%a = %zero) -> f32 {
+          %r = memref.load %table[%i] : memref<8xindex>
+          %v = memref.load %x[%r, %c0] : memref<?x8xf32>
+          %t = arith.addf %a, %v : f32
+          scf.yield %t : f32
+        }
+        scf.for %i = %c0 to %live step %c1 {
+          %q = arith.addi %first, %i : index
+          memref.store %s, %y[%q, %c] : memref<?x8xf32>
+        }
+      }
+    }
+    return
+  }
+  func.func @tiles_of_others(%x: memref<?x8xf32>, %y: memref<?x8xf32>, %base: memref<?xi64>, %begin: index, %end: index, %scratch: memref<?xi8>)
+      attributes {ragged.kernel} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %zero = arith.constant 0.0 : f32
+    %table = memref.view %scratch[%c0][] : memref<?xi8> to memref<8xindex>
+    scf.for %first = %begin to %end step %c8 {
+      %rest = arith.subi %end, %first : index
+      %live = arith.minsi %rest, %c8 : index
+      scf.for %i = %c0 to %live step %c1 {
+        %b = memref.load %base[%c0] : memref<?xi64>
+        %d = arith.index_cast %b : i64 to index
+        %r = arith.addi %d, %i : index
+        memref.store %r, %table[%i] : memref<8xindex>
+      }
+      %s = scf.for %i = %c0 to %live step %c1 iter_args(%a = %zero) -> f32 {
+        %r = memref.load %table[%i] : memref<8xindex>
+        %v = memref.load %x[%r, %c0] : memref<?x8xf32>
+        %t = arith.addf %a, %v : f32
+        scf.yield %t : f32
+      }
+      scf.for %i = %c0 to %live step %c1 {
+        %q = arith.addi %first, %i : index
+        memref.store %s, %y[%q, %c0] : memref<?x8xf32>
+      }
+    }
+    return
+  }
+  func.func @tiles_backwards(%x: memref<?x8xf32> {ragged.own_rows}, %y: memref<?x8xf32> {ragged.own_rows}, %base: memref<?xi64>, %begin: index, %end: index, %scratch: memref<?xi8>)
+      attributes {ragged.kernel} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %zero = arith.constant 0.0 : f32
+    %table = memref.view %scratch[%c0][] : memref<?xi8> to memref<8xindex>
+    scf.for %first = %begin to %end step %c8 {
+      %rest = arith.subi %end, %first : index
+      %live = arith.minsi %rest, %c8 : index
+      scf.for %i = %c0 to %live step %c1 {
+        %b = memref.load %base[%c0] : memref<?xi64>
+        %d = arith.index_cast %b : i64 to index
+        %r = arith.addi %d, %i : index
+        memref.store %r, %table[%i] : memref<8xindex>
+      }
+      scf.for %i = %c0 to %live step %c1 {
+        %j = arith.subi %live, %i : index
+        %r = memref.load %table[%j] : memref<8xindex>
+        %v = vector.load %x[%r, %c0] : memref<?x8xf32>, vector<8xf32>
+        %w = arith.addf %v, %v : vector<8xf32>
+        %q = arith.addi %first, %i : index
+        %line = memref.subview %y[%q, 0] [1, 8] [1, 1] : memref<?x8xf32> to memref<8xf32, strided<[1], offset: ?>>
+        vector.store %w, %line[%c0] : memref<8xf32, strided<[1], offset: ?>>, vector<8xf32>
+      }
+    }
+    return
+  }
 
   ragged.schedule @step signature {
       args = [{dtype = "f32", kind = "dense", shape = [8, 4]}, {dtype = "f32", kind = "dense", shape = [8, 4]},
@@ -205,6 +431,24 @@ module attributes {ragged.phase = "loops"} {
     ragged.launch @sum units groups row_table %one memrefs(%alias, %s : !ragged.buffer<8x4xf32>, !ragged.buffer<f32>)
         {tile_rows = 1 : i64, flops_per_row = 1 : i64, bytes_per_row = 1 : i64}
     ragged.launch @sum units groups row_table %one memrefs(%g, %s : !ragged.buffer<8x4xf32>, !ragged.buffer<f32>)
+        {tile_rows = 1 : i64, flops_per_row = 1 : i64, bytes_per_row = 1 : i64}
+  }
+
+  ragged.schedule @read_before signature {
+      args = [{dtype = "f32", kind = "dense", shape = [8, 4]}], checks = [],
+      results = [{dtype = "f32", kind = "dense", shape = [8, 4]}], symbols = []} {
+    %w = ragged.buffer arg 0 : !ragged.buffer<8x4xf32>
+    %v = ragged.buffer result 0 : !ragged.buffer<8x4xf32>
+    %one = ragged.table offsets <1> path []
+    %s = ragged.buffer temp rows 1 : !ragged.buffer<8x4xf32>
+    %t = ragged.buffer temp rows 1 : !ragged.buffer<f32>
+    ragged.launch @sum units groups row_table %one memrefs(%w, %t : !ragged.buffer<8x4xf32>, !ragged.buffer<f32>)
+        {tile_rows = 1 : i64, flops_per_row = 1 : i64, bytes_per_row = 1 : i64}
+    ragged.launch @update units groups row_table %one
+        memrefs(%w, %w, %s : !ragged.buffer<8x4xf32>, !ragged.buffer<8x4xf32>, !ragged.buffer<8x4xf32>)
+        {tile_rows = 1 : i64, flops_per_row = 1 : i64, bytes_per_row = 1 : i64}
+    ragged.launch @update units groups row_table %one
+        memrefs(%s, %s, %v : !ragged.buffer<8x4xf32>, !ragged.buffer<8x4xf32>, !ragged.buffer<8x4xf32>)
         {tile_rows = 1 : i64, flops_per_row = 1 : i64, bytes_per_row = 1 : i64}
   }
 
@@ -259,5 +503,59 @@ module attributes {ragged.phase = "loops"} {
         {tile_rows = 1 : i64, flops_per_row = 1 : i64, bytes_per_row = 1 : i64}
     ragged.launch @blocks units groups row_table %one memrefs(%y, %v : !ragged.buffer<8xf32>, !ragged.buffer<8xf32>)
         {tile_rows = 1 : i64, flops_per_row = 1 : i64, bytes_per_row = 1 : i64}
+  }
+
+  ragged.schedule @tiles signature {
+      args = [{dtype = "f32", kind = "ragged", extents = ["N0", "8"], order = [0, 1], path = ["B"]}, {dtype = "f32", kind = "ragged", extents = ["N1", "8"], order = [0, 1], path = ["B"]}, {dtype = "f32", kind = "ragged", extents = ["N2", "8"], order = [0, 1], path = ["B"]}], checks = [],
+      results = [{dtype = "f32", kind = "ragged", extents = ["N0", "8"], order = [0, 1], path = ["B"]}, {dtype = "f32", kind = "ragged", extents = ["N1", "8"], order = [0, 1], path = ["B"]}, {dtype = "f32", kind = "ragged", extents = ["N2", "8"], order = [0, 1], path = ["B"]}], symbols = []} {
+    %n = ragged.table offsets <N> path [B]
+    %x0 = ragged.buffer arg 0 : !ragged.buffer<8xf32>
+    %y0 = ragged.buffer result 0 : !ragged.buffer<8xf32>
+    %b0 = ragged.table base arg 0 path [B]
+    ragged.launch @tiles_in_order units groups row_table %n
+        memrefs(%x0, %y0, %b0 : !ragged.buffer<8xf32>, !ragged.buffer<8xf32>, !ragged.table)
+        {tile_rows = 8 : i64, flops_per_row = 1 : i64, bytes_per_row = 1 : i64}
+    %x1 = ragged.buffer arg 1 : !ragged.buffer<8xf32>
+    %y1 = ragged.buffer result 1 : !ragged.buffer<8xf32>
+    %b1 = ragged.table base arg 1 path [B]
+    ragged.launch @tiles_then units groups row_table %n
+        memrefs(%x1, %y1, %b1 : !ragged.buffer<8xf32>, !ragged.buffer<8xf32>, !ragged.table)
+        {tile_rows = 8 : i64, flops_per_row = 1 : i64, bytes_per_row = 1 : i64}
+    %x2 = ragged.buffer arg 2 : !ragged.buffer<8xf32>
+    %y2 = ragged.buffer result 2 : !ragged.buffer<8xf32>
+    %b2 = ragged.table base arg 2 path [B]
+    ragged.launch @tiles_row_by_row units groups row_table %n
+        memrefs(%x2, %y2, %b2 : !ragged.buffer<8xf32>, !ragged.buffer<8xf32>, !ragged.table)
+        {tile_rows = 8 : i64, flops_per_row = 1 : i64, bytes_per_row = 1 : i64}
+  }
+
+  ragged.schedule @other_rows signature {
+      args = [{dtype = "f32", kind = "ragged", extents = ["N0", "8"], order = [0, 1], path = ["B"]}, {dtype = "f32", kind = "ragged", extents = ["N1", "8"], order = [0, 1], path = ["B"]}, {dtype = "f32", kind = "ragged", extents = ["N2", "8"], order = [0, 1], path = ["B"]}, {dtype = "f32", kind = "ragged", extents = ["N3", "8"], order = [0, 1], path = ["B"]}], checks = [],
+      results = [{dtype = "f32", kind = "ragged", extents = ["N0", "8"], order = [0, 1], path = ["B"]}, {dtype = "f32", kind = "ragged", extents = ["N1", "8"], order = [0, 1], path = ["B"]}, {dtype = "f32", kind = "ragged", extents = ["N2", "8"], order = [0, 1], path = ["B"]}, {dtype = "f32", kind = "ragged", extents = ["N3", "8"], order = [0, 1], path = ["B"]}], symbols = []} {
+    %n = ragged.table offsets <N> path [B]
+    %x0 = ragged.buffer arg 0 : !ragged.buffer<8xf32>
+    %y0 = ragged.buffer result 0 : !ragged.buffer<8xf32>
+    %b0 = ragged.table base arg 0 path [B]
+    ragged.launch @tiles_by_columns units groups row_table %n
+        memrefs(%x0, %y0, %b0 : !ragged.buffer<8xf32>, !ragged.buffer<8xf32>, !ragged.table)
+        {tile_rows = 8 : i64, flops_per_row = 1 : i64, bytes_per_row = 1 : i64}
+    %x1 = ragged.buffer arg 1 : !ragged.buffer<8xf32>
+    %y1 = ragged.buffer result 1 : !ragged.buffer<8xf32>
+    %b1 = ragged.table base arg 1 path [B]
+    ragged.launch @tiles_again units groups row_table %n
+        memrefs(%x1, %y1, %b1 : !ragged.buffer<8xf32>, !ragged.buffer<8xf32>, !ragged.table)
+        {tile_rows = 8 : i64, flops_per_row = 1 : i64, bytes_per_row = 1 : i64}
+    %x2 = ragged.buffer arg 2 : !ragged.buffer<8xf32>
+    %y2 = ragged.buffer result 2 : !ragged.buffer<8xf32>
+    %b2 = ragged.table base arg 2 path [B]
+    ragged.launch @tiles_of_others units groups row_table %n
+        memrefs(%x2, %y2, %b2 : !ragged.buffer<8xf32>, !ragged.buffer<8xf32>, !ragged.table)
+        {tile_rows = 8 : i64, flops_per_row = 1 : i64, bytes_per_row = 1 : i64}
+    %x3 = ragged.buffer arg 3 : !ragged.buffer<8xf32>
+    %y3 = ragged.buffer result 3 : !ragged.buffer<8xf32>
+    %b3 = ragged.table base arg 3 path [B]
+    ragged.launch @tiles_backwards units groups row_table %n
+        memrefs(%x3, %y3, %b3 : !ragged.buffer<8xf32>, !ragged.buffer<8xf32>, !ragged.table)
+        {tile_rows = 8 : i64, flops_per_row = 1 : i64, bytes_per_row = 1 : i64}
   }
 }

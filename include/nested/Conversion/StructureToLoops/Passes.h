@@ -24,6 +24,11 @@ inline constexpr llvm::StringLiteral kTileLoopAttr = "ragged.tile_loop";
 /// what lies behind a tile is likely the next one, and is fetched ahead.
 inline constexpr llvm::StringLiteral kConsecutiveAttr = "ragged.consecutive";
 
+/// On memory that a kernel function reads or writes: tiles read and write their
+/// own rows of it. Where rows are found through tables that are filled for each
+/// tile, entry i is row i of the tile; of an argument, if it has no gaps.
+inline constexpr llvm::StringLiteral kOwnRowsAttr = "ragged.own_rows";
+
 /// On a `ragged.tile_fold` whose groups begin where tiles begin: which rows a
 /// tile has then does not depend on where a call begins.
 inline constexpr llvm::StringLiteral kWholeTilesAttr = "ragged.whole_tiles";

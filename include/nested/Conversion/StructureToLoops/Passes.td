@@ -284,15 +284,17 @@ def MarkInPlace : Pass<"mark-in-place", "::mlir::ModuleOp"> {
     `in_place_of` of a result in the signature becomes the numbers of the arguments, of its type, in whose memory its kernel can write it:
     the runtime then copies no argument that is donated to the result (docs/Artifact.md). The update of a parameter by an optimiser is the typical case.
 
-    An argument is one of them if nothing reads it after the kernel, and the kernel reads each element once, where it then
-    writes the element of the result: in one block, at the same address, as wide, under the same mask. Or the kernel reads all that it
+    An argument is one of them if it has been read before the kernel. Or nothing reads it after the kernel, and the kernel reads each element once, where it then
+    writes the element of the result: in one block, at the same address, as wide, under the same mask. Or tiles read and write their own
+    rows alone (`ragged.own_rows`), and each reads what it does before it writes. Or the kernel reads all that it
     does before it writes a result of one row. Addresses are compared as sums of what the kernel computes; that first rows
     of the argument are those of the result holds because the runtime asks for arguments without gaps. Memrefs that may be the same memory get
     `ragged.may_alias`.
 
     Requires: kernels as functions on memrefs, each of which writes an element of a result once.
 
-    Limits: kernels that gather rows in tiles, which find the address of a row in a table of the tile, are not seen through.
+    Limits: a kernel that reads rows of other tiles, or of other samples, is not in place: another thread may have written them. Nor is
+    one whose tiles write some columns before they read the rows again for others.
 
     (* example: test/Conversion/StructureToLoops/mark-in-place.mlir *)
   }];

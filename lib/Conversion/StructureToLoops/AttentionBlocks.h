@@ -56,6 +56,23 @@ struct ScoreSpec {
   MemoryPairs bias, mask;
 };
 
+/// What attention or its gradient says of scores; rows are queries.
+template <typename Op>
+ScoreSpec getSpec(Op op, mlir::Value queries, mlir::Value keys) {
+  ScoreSpec spec;
+  spec.rows = queries;
+  spec.columns = keys;
+  spec.position = op.getPosition();
+  spec.left = op.getLeft();
+  spec.right = op.getRight();
+  if (op.getSoftCap())
+    spec.softCap = op.getSoftCap()->convertToDouble();
+  spec.scale = op.getScale().convertToDouble();
+  spec.bias = MemoryPairs(op.getBias(), op.getBiasAccess());
+  spec.mask = MemoryPairs(op.getMask(), op.getMaskAccess());
+  return spec;
+}
+
 class AttentionBlocks {
 protected:
   /// Rows whose scores are made at a time, and the columns of them.

@@ -35,17 +35,7 @@ using namespace nested::tile;
 /// Seen from keys, a window is turned round: key j is seen by query i if i is
 /// at most `right` before and `left` behind j - position.
 static ScoreSpec getSpec(OpBuilder &b, ragged::TileAttentionGradientOp op) {
-  ScoreSpec spec;
-  spec.bias = MemoryPairs(op.getBias(), op.getBiasAccess());
-  spec.mask = MemoryPairs(op.getMask(), op.getMaskAccess());
-  spec.rows = op.getQueries();
-  spec.columns = op.getKeys();
-  spec.position = op.getPosition();
-  spec.left = op.getLeft();
-  spec.right = op.getRight();
-  if (op.getSoftCap())
-    spec.softCap = op.getSoftCap()->convertToDouble();
-  spec.scale = op.getScale().convertToDouble();
+  ScoreSpec spec = getSpec(op, op.getQueries(), op.getKeys());
   if (!op.getKeyDest())
     return spec;
   spec.bias = spec.bias.transposed();

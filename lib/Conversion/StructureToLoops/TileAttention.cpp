@@ -45,28 +45,13 @@ struct TileAttention : public nested::impl::TileAttentionBase<TileAttention> {
   void runOnOperation() override;
 };
 
-ScoreSpec getSpec(ragged::TileAttentionOp op) {
-  ScoreSpec spec;
-  spec.rows = op.getRows();
-  spec.columns = op.getKeys();
-  spec.position = op.getPosition();
-  spec.left = op.getLeft();
-  spec.right = op.getRight();
-  if (op.getSoftCap())
-    spec.softCap = op.getSoftCap()->convertToDouble();
-  spec.scale = op.getScale().convertToDouble();
-  spec.bias = MemoryPairs(op.getBias(), op.getBiasAccess());
-  spec.mask = MemoryPairs(op.getMask(), op.getMaskAccess());
-  return spec;
-}
-
 class AttentionEmitter : AttentionBlocks {
 public:
   AttentionEmitter(OpBuilder &b, ragged::TileAttentionOp op, int64_t vectorBits)
       : AttentionBlocks(
             b, op.getLoc(),
             cast<MemRefType>(op.getQuery().getType()).getElementType(),
-            vectorBits, getSpec(op)),
+            vectorBits, getSpec(op, op.getRows(), op.getKeys())),
         op(op), head(op.getHeadSize()), width(op.getValueSize()) {}
   void run();
 

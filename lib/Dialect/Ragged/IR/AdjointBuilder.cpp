@@ -19,7 +19,7 @@ void nested::ragged::eraseDeadOps(Block &block) {
       op.erase();
 }
 
-FailureOr<Value> AdjointBuilder::sumTo(Value gradient, Type type) {
+Value AdjointBuilder::sumTo(Value gradient, Type type) {
   LogicalType from = LogicalType::of(gradient), to = LogicalType::of(type);
   int64_t first = from.getRank() - to.getRank();
   SmallVector<int64_t> reduced, kept;

@@ -27,7 +27,7 @@ public:
   /// The adjoint of repeating a value of type `type` to the shape of
   /// `gradient`, dims aligned at the last: sums over what was repeated, the
   /// batch included.
-  mlir::FailureOr<mlir::Value> sumTo(mlir::Value gradient, mlir::Type type);
+  mlir::Value sumTo(mlir::Value gradient, mlir::Type type);
 
   /// The derivative of region code: `body` computes `output`, whose gradient is
   /// `seed`, from `variable`. Emits the variable's gradient at `builder`; null:

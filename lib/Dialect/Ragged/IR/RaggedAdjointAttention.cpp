@@ -198,10 +198,8 @@ AttentionOp::emitAdjoint(OpBuilder &builder, ArrayRef<Value> gradients,
     // What samples share gets the sum over them, still wide (R6).
     LogicalType type = LogicalType::of(getOperand(k)), wide = type;
     wide.elementType = LogicalType::of(gradient).elementType;
-    FailureOr<Value> sum = adjoint.sumTo(gradient, wide.toType());
-    if (failed(sum))
-      return failure();
-    results[k] = adjoint.convertFloat(*sum, type.elementType);
+    Value sum = adjoint.sumTo(gradient, wide.toType());
+    results[k] = adjoint.convertFloat(sum, type.elementType);
   }
   return results;
 }

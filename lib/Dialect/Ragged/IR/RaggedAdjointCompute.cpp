@@ -75,11 +75,10 @@ FailureOr<SmallVector<Value>> MapOp::emitAdjoint(OpBuilder &builder,
     if (!active[i])
       continue;
     FailureOr<Value> part = differentiateMap(*this, builder, gradients[0], i);
-    if (succeeded(part) && *part)
-      part = adjoint.sumTo(*part, input.getType());
     if (failed(part))
       return failure();
-    results[i] = *part;
+    if (*part)
+      results[i] = adjoint.sumTo(*part, input.getType());
   }
   return results;
 }
@@ -149,17 +148,10 @@ FailureOr<SmallVector<Value>> LinearOp::emitAdjoint(OpBuilder &builder,
   if (active[1]) {
     Value sum = contractRows(builder, getLoc(), getSource(), gradient);
     sum = adjoint.convertFloat(sum, source.elementType);
-    FailureOr<Value> whole = adjoint.sumTo(sum, getWeights().getType());
-    if (failed(whole))
-      return failure();
-    results[1] = *whole;
+    results[1] = adjoint.sumTo(sum, getWeights().getType());
   }
-  if (getBias() && active[2]) {
-    FailureOr<Value> sum = adjoint.sumTo(gradient, getBias().getType());
-    if (failed(sum))
-      return failure();
-    results[2] = *sum;
-  }
+  if (getBias() && active[2])
+    results[2] = adjoint.sumTo(gradient, getBias().getType());
   return results;
 }
 
@@ -284,21 +276,16 @@ NormalizeOp::emitAdjoint(OpBuilder &builder, ArrayRef<Value> gradients,
     Value scale = adjoint.convertFloat(getScale(), wide);
     scaled = adjoint.map(full, {g, scale}, mul);
     if (active[next]) {
-      FailureOr<Value> sum =
-          adjoint.sumTo(adjoint.mul(g, normal), scale.getType());
-      if (failed(sum))
-        return failure();
-      results[next] = adjoint.convertFloat(*sum, type.elementType);
+      Value sum = adjoint.sumTo(adjoint.mul(g, normal), scale.getType());
+      results[next] = adjoint.convertFloat(sum, type.elementType);
     }
     ++next;
   }
   if (getOffset() && active[next]) {
     LogicalType offset = LogicalType::of(getOffset());
     offset.elementType = wide;
-    FailureOr<Value> sum = adjoint.sumTo(g, offset.toType());
-    if (failed(sum))
-      return failure();
-    results[next] = adjoint.convertFloat(*sum, type.elementType);
+    Value sum = adjoint.sumTo(g, offset.toType());
+    results[next] = adjoint.convertFloat(sum, type.elementType);
   }
   if (active[0]) {
     Value along = mean(adjoint.mul(scaled, normal));

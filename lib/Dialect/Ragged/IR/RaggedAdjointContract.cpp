@@ -62,10 +62,7 @@ static FailureOr<Value> emitGradient(OpBuilder &builder, ContractOp op,
                                  terms + "->" + output, operands, batch);
   if (batch) {
     result.path = type.path;
-    FailureOr<Value> whole = adjoint.sumTo(sum, result.toType());
-    if (failed(whole))
-      return failure();
-    sum = *whole;
+    sum = adjoint.sumTo(sum, result.toType());
   }
   if (dims.size() != own.size() || result.path != type.path)
     return adjoint.broadcast(sum, dims, op.getOperand(number).getType());

@@ -128,13 +128,11 @@ static FailureOr<Value> differentiateGeneric(GenericOp op, OpBuilder &b,
   AdjointBuilder adjoint(b, loc);
   total = adjoint.convertFloat(total, input.elementType);
   LogicalType kind(input.path, extents, input.elementType);
-  FailureOr<Value> whole = adjoint.sumTo(total, kind.toType());
-  if (failed(whole))
-    return failure();
+  total = adjoint.sumTo(total, kind.toType());
   Type type = op.getInputs()[i].getType();
   if (positions.size() < map.getNumResults())
-    return adjoint.broadcast(*whole, positions, type);
-  return adjoint.withType(*whole, type);
+    return adjoint.broadcast(total, positions, type);
+  return adjoint.withType(total, type);
 }
 
 FailureOr<SmallVector<Value>> GenericOp::emitAdjoint(OpBuilder &builder,

@@ -176,13 +176,9 @@ FailureOr<SmallVector<Value>> ConcatOp::emitAdjoint(OpBuilder &builder,
   for (auto [input, isActive] : llvm::zip_equal(getInputs(), active)) {
     ExtentAttr size = LogicalType::of(input).extents[getDim()];
     results.emplace_back();
-    if (isActive) {
-      FailureOr<Value> part = adjoint.sumTo(
-          moves.slice(gradients[0], begin, size), input.getType());
-      if (failed(part))
-        return failure();
-      results.back() = *part;
-    }
+    if (isActive)
+      results.back() = adjoint.sumTo(moves.slice(gradients[0], begin, size),
+                                     input.getType());
     begin = extent::add(begin, size);
   }
   return results;

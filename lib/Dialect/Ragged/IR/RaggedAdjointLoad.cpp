@@ -211,10 +211,7 @@ FailureOr<SmallVector<Value>> LoadAdjoint::run(Value gradient) {
   Value sum = isShort() ? Value() : scatter(gradient);
   if (!sum)
     sum = sumSelected(gradient);
-  FailureOr<Value> whole = adjoint.sumTo(sum, source.toType());
-  if (failed(whole))
-    return failure();
-  return SmallVector<Value>{*whole, Value()};
+  return SmallVector<Value>{adjoint.sumTo(sum, source.toType()), Value()};
 }
 
 static FailureOr<SmallVector<Value>>

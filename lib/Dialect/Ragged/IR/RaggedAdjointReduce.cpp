@@ -60,16 +60,14 @@ BroadcastOp::emitAdjoint(OpBuilder &builder, ArrayRef<Value> gradients,
                  << dim << "; its derivative is not supported";
     gradient = adjoint.reduce(ReduceKind::Sum, gradient, dims, batch);
   }
-  FailureOr<Value> sum = adjoint.sumTo(gradient, kept.toType());
-  if (failed(sum))
-    return failure();
+  Value sum = adjoint.sumTo(gradient, kept.toType());
   if (llvm::is_sorted(sourceDims))
-    return SmallVector<Value>{adjoint.withType(*sum, getSource().getType())};
+    return SmallVector<Value>{adjoint.withType(sum, getSource().getType())};
   SmallVector<int64_t> inverse(sourceDims.size());
   for (auto [k, dim] : llvm::enumerate(sourceDims))
     inverse[dim] = k;
   Value result =
-      TransposeOp::create(builder, getLoc(), getSource().getType(), *sum,
+      TransposeOp::create(builder, getLoc(), getSource().getType(), sum,
                           builder.getDenseI64ArrayAttr(inverse));
   return SmallVector<Value>{result};
 }

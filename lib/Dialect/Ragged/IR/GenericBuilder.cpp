@@ -187,11 +187,8 @@ Value GenericBuilder::reduceMembers(Value value, TypedAttr init, Body body,
 }
 
 Value GenericBuilder::convertFloat(Value value, Type elementType) {
-  LogicalType type = LogicalType::of(value);
-  if (type.elementType == elementType)
-    return value;
-  type.elementType = elementType;
-  return elementwise(type, value, [&](OpBuilder &b, Location l, ValueRange x) {
-    return makeFloat(b, l, elementType, x[0]);
-  });
+  return convertFloatBy(value, elementType,
+                        [&](const LogicalType &type, Body body) {
+                          return elementwise(type, value, body);
+                        });
 }

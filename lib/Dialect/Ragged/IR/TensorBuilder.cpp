@@ -89,13 +89,10 @@ Value TensorBuilder::mul(Value lhs, Value rhs) {
 }
 
 Value TensorBuilder::convertFloat(Value value, Type elementType) {
-  LogicalType type = LogicalType::of(value);
-  if (type.elementType == elementType)
-    return value;
-  type.elementType = elementType;
-  return map(type, value, [&](OpBuilder &b, Location l, ValueRange x) {
-    return makeFloat(b, l, elementType, x[0]);
-  });
+  return convertFloatBy(value, elementType,
+                        [&](const LogicalType &type, Body body) {
+                          return map(type, value, body);
+                        });
 }
 
 Value TensorBuilder::widen(Value value) {

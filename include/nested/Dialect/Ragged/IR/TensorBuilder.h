@@ -38,6 +38,21 @@ mlir::Value makeMul(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x,
 mlir::Value makeFloat(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type,
                       mlir::Value x);
 
+/// `value` with floats of another type, by the elementwise op that `make`
+/// creates of a type and a body; itself if it has them.
+template <typename Make>
+mlir::Value convertFloatBy(mlir::Value value, mlir::Type elementType,
+                           Make make) {
+  LogicalType type = LogicalType::of(value);
+  if (type.elementType == elementType)
+    return value;
+  type.elementType = elementType;
+  return make(type,
+              [&](mlir::OpBuilder &b, mlir::Location l, mlir::ValueRange x) {
+                return makeFloat(b, l, elementType, x[0]);
+              });
+}
+
 class TensorBuilder {
 public:
   using Body = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location,

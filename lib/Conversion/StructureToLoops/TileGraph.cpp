@@ -35,13 +35,9 @@ static constexpr unsigned kMaxJoined = 4;
 // Matching
 //===----------------------------------------------------------------------===//
 
-/// Only parallel loops, made of scalars and outputs that are not read.
+/// Made of scalars.
 static bool isSplat(linalg::GenericOp op) {
-  return llvm::all_of(op.getIteratorTypesArray(), linalg::isParallelIterator) &&
-         op.getNumDpsInits() == 1 &&
-         op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation() &&
-         !op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)) &&
-         llvm::none_of(op.getInputs(), [](Value input) {
+  return isFill(op) && llvm::none_of(op.getInputs(), [](Value input) {
            return isa<ShapedType>(input.getType());
          });
 }

@@ -81,6 +81,13 @@ nested::tile::matchRowContraction(linalg::GenericOp op) {
   return result;
 }
 
+bool nested::tile::isFill(linalg::GenericOp op) {
+  return op.getNumDpsInits() == 1 &&
+         llvm::all_of(op.getIteratorTypesArray(), linalg::isParallelIterator) &&
+         op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation() &&
+         !op.payloadUsesValueFromOperand(op.getDpsInitOperand(0));
+}
+
 bool nested::tile::isSum(Region &region) {
   Block &body = region.front();
   auto add = body.getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();

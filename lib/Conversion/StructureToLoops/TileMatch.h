@@ -32,6 +32,10 @@ std::optional<RowContraction> matchRowContraction(mlir::linalg::GenericOp op);
 /// what weight gradients are made of. It is never made as a whole.
 bool isOuterProduct(mlir::linalg::GenericOp op);
 
+/// Whether the generic makes every element of its one result, without reading
+/// what its output has there.
+bool isFill(mlir::linalg::GenericOp op);
+
 /// Whether the region adds its two arguments.
 bool isSum(mlir::Region &region);
 

@@ -74,15 +74,6 @@ static SmallVector<tensor::ExtractSliceOp> getColumnSlices(Value result) {
   return slices;
 }
 
-/// Whether the op makes something for each element without reading others that
-/// the tile has.
-static bool isFill(linalg::GenericOp op) {
-  return op.getNumResults() == 1 &&
-         llvm::all_of(op.getIteratorTypesArray(), linalg::isParallelIterator) &&
-         op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isPermutation() &&
-         !op.payloadUsesValueFromOperand(op.getDpsInitOperand(0));
-}
-
 /// The part of the result of `op` with these ranges of its dims.
 static Value makePart(OpBuilder &b, linalg::GenericOp op,
                       ArrayRef<DimRange> ranges, SliceFn slice) {

@@ -138,16 +138,22 @@ void Budget::charge(Class what, int64_t bytes) {
 // Workspace
 //===----------------------------------------------------------------------===//
 
+/// Whether the buffer is a temporary that has memory in the workspace: not in
+/// the prepared block, and not left out with the steps that fill that.
+static bool isInWorkspace(const nested_plan_t &plan, size_t buffer) {
+  const Entry &entry = *plan.entry;
+  return entry.buffers[buffer].kind == Buffer::Kind::Temp &&
+         !(plan.isPrepared && entry.prepared->isMade[buffer]);
+}
+
 /// Sizes and lifetimes of temps, where steps run in windows too.
 static void measureTemps(nested_plan_t &plan) {
   const Entry &entry = *plan.entry;
   plan.temps.resize(entry.buffers.size());
   for (size_t b = 0; b < entry.buffers.size(); ++b) {
-    const Buffer &buffer = entry.buffers[b];
-    if (buffer.kind != Buffer::Kind::Temp)
+    if (!isInWorkspace(plan, b))
       continue;
-    if (plan.isPrepared && entry.prepared->isMade[b])
-      continue; // In the prepared block, or not needed.
+    const Buffer &buffer = entry.buffers[b];
     PlannedTemp &temp = plan.temps[b];
     temp.first = buffer.first;
     temp.last = buffer.last;
@@ -228,9 +234,7 @@ static int64_t getWindowBytes(const nested_plan_t &plan) {
   int64_t least = bytes / 2;
   for (size_t b = 0; b < entry.buffers.size() && bytes > least; ++b) {
     const Buffer &buffer = entry.buffers[b];
-    if (buffer.kind == Buffer::Kind::Temp &&
-        buffer.rows.kind == Rows::Kind::Const &&
-        !(plan.isPrepared && entry.prepared->isMade[b]))
+    if (isInWorkspace(plan, b) && buffer.rows.kind == Rows::Kind::Const)
       bytes -= std::min(bytes, mulSizes(buffer.rows.number, buffer.rowBytes,
                                         "the size of a buffer"));
   }

@@ -14,7 +14,7 @@ from ._dtypes import is_bool, is_float, result_type
 from ._eager import enable
 from ._errors import ShapeError, TraceError, at_user, public
 from ._ir import Trace, Value, mismatch, shape_text
-from ._tracer import Tracer, as_tracer, is_traced, trace_of, value_of
+from ._tracer import Tracer, any_traced, as_tracer, trace_of, value_of
 
 __all__ = ["attention"]
 
@@ -60,7 +60,7 @@ def attention(
     if soft_cap is not None and not soft_cap > 0:
         raise at_user(ShapeError(f"soft_cap must be above 0, but got {soft_cap}"))
     operands = [query, key, value, bias, mask]
-    if any(is_traced(x) for x in operands):
+    if any_traced(operands):
         return _traced(operands, bounds, scale, soft_cap)
     arrays = [None if x is None else np.asarray(x) for x in operands]
     return _plain(*arrays, bounds, scale, soft_cap)

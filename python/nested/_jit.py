@@ -35,7 +35,7 @@ from ._repeat import Repeat, Repeats
 from ._require import Guard, parse_all
 from ._structure import check_name, from_any
 from ._tensor import NestedTensor
-from ._tracer import Tracer
+from ._tracer import Tracer, any_traced
 
 _tracing = threading.RLock()
 
@@ -429,7 +429,7 @@ class JitFunction:
     def _plainly(self, signature: Signature) -> Any:
         """Calls the Python function itself."""
         leaves = signature.leaves
-        if not any(isinstance(x, (Tracer, Dim)) for x in leaves):
+        if not any_traced(signature.leaves):
             leaves = [
                 from_any(x) if s is not None and not isinstance(x, (np.ndarray, np.generic)) else x
                 for x, s in zip(leaves, signature.specs)
@@ -440,7 +440,7 @@ class JitFunction:
     def _find(self, signature: Signature) -> Compiled | None:
         """The program for these arguments, compiled if need be; None where the Python function itself
         computes them."""
-        if any(isinstance(x, (Tracer, Dim)) for x in signature.leaves):
+        if any_traced(signature.leaves):
             return None
         if any(isinstance(x, Spec) for x in signature.leaves):
             raise TypeError("a spec is no argument; use lower or nested.export")

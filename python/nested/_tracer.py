@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterator, Sequence
+from typing import Any, Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -272,6 +272,11 @@ def is_traced(x: Any) -> bool:
     return isinstance(x, (Tracer, Dim))
 
 
+def any_traced(operands: Iterable[Any]) -> bool:
+    """Whether one of them is a traced value or size."""
+    return any(is_traced(x) for x in operands)
+
+
 def trace_of(operands: Sequence[Any]) -> Trace:
     """The trace that operands belong to."""
     trace = _current[-1] if _current else None
@@ -313,7 +318,7 @@ def lift(trace: Trace, x: Any) -> tuple[Value | Scalar, str | None]:
         raise at_user(TraceError(
             "a NestedTensor from outside the function can't be used in it; pass it as an argument"
         ))  # fmt: skip
-    if isinstance(x, (list, tuple)) and any(is_traced(e) for e in x):
+    if isinstance(x, (list, tuple)) and any_traced(x):
         raise at_user(
             TraceError("a list of traced values is not an array; np.stack is not supported")
         )

@@ -18,7 +18,7 @@ from ._errors import ArgumentError, public
 from ._structure import as_int64
 from ._tensor import NestedTensor
 from ._tensor import from_padded as _from_padded
-from ._tracer import is_traced
+from ._tracer import any_traced, is_traced
 from .functions import empty_as_zero
 
 __all__ = ["sum", "mean", "max", "min", "prod", "einsum", "select", "repeat", "to_padded",
@@ -49,13 +49,13 @@ min = _reduction("min", np.min, "Smallest over samples and axes. Of nothing: 0."
 def einsum(subscripts: str, *operands: Any) -> Any:
     """np.einsum, summed over the samples too: ``batch.einsum("nk,nm->km", x, dy)`` is a weight
     gradient. Ragged axes must be summed over. Of nothing: 0. One array for the batch."""
-    if any(is_traced(x) for x in operands):
+    if any_traced(operands):
         return _contract.einsum(subscripts, *operands, batch=True)
     return np.einsum(subscripts, *operands)
 
 
 def _any_traced(*trees: Any) -> bool:
-    return any(is_traced(leaf) for tree in trees for _, leaf in _tree.flatten(tree)[0])
+    return any_traced(leaf for tree in trees for _, leaf in _tree.flatten(tree)[0])
 
 
 def _each(what: str, x: Any, function: Callable) -> Any:

@@ -18,7 +18,7 @@ from ._dims import Dim
 from ._dtypes import as_dtype, convert, filled, is_float
 from ._eager import enable
 from ._errors import public
-from ._tracer import Tracer, float_function, is_traced
+from ._tracer import any_traced, float_function, is_traced
 
 _UFUNCS = """add subtract multiply divide true_divide floor_divide remainder power negative positive
 absolute sign square sqrt reciprocal exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos
@@ -149,7 +149,7 @@ def standard(x: Any, axes: tuple, eps: float) -> Any:
 def layer_norm(x: Any, scale: Any = None, offset: Any = None, eps: float = 1e-5) -> Any:
     """``(x - mean) / sqrt(variance + eps) * scale + offset`` over the last axis, which is
     static. scale, offset: shared, of the size of that axis. Floating-point dtypes."""
-    if builtin_any(is_traced(v) for v in (x, scale, offset)):
+    if any_traced((x, scale, offset)):
         return _functions.normalize("layer", x, scale, offset, eps)
     x = _plain(x)
     return scaled(standard(x, -1, eps), scale, offset)
@@ -158,7 +158,7 @@ def layer_norm(x: Any, scale: Any = None, offset: Any = None, eps: float = 1e-5)
 @public
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     """``x @ weight + bias``. x: ``(..., K)``; weight: shared ``(K, M)``; bias: ``(M,)``."""
-    if builtin_any(is_traced(v) for v in (x, weight, bias)):
+    if any_traced((x, weight, bias)):
         return _functions.linear(x, weight, bias)
     result = np.matmul(x, weight)
     return result if bias is None else result + bias
@@ -185,7 +185,7 @@ def erf(x: Any) -> Any:
 
 def _static(shape: Any) -> bool:
     dims = shape if isinstance(shape, (tuple, list)) else (shape,)
-    return not builtin_any(isinstance(d, (Dim, Tracer)) for d in dims)
+    return not any_traced(dims)
 
 
 @public
@@ -241,11 +241,6 @@ def arange(count: Any, dtype: Any = np.int64) -> Any:
     if isinstance(count, Dim):
         return _functions.arange(count, as_dtype(dtype))
     return np.arange(count, dtype=as_dtype(dtype))
-
-
-def builtin_any(values: Any) -> bool:
-    """any() of Python, whose name is taken here."""
-    return True in (bool(v) for v in values)
 
 
 enable(globals(), __all__)

@@ -15,8 +15,7 @@ from ._dtypes import as_dtype, is_float
 from ._eager import enable
 from ._errors import DataError, ShapeError, public
 from ._ordered import identity
-from ._tracer import is_traced
-from .functions import builtin_any
+from ._tracer import any_traced, is_traced
 
 diff = np.diff
 
@@ -278,7 +277,7 @@ def scatter(x: Any, indices: Any, updates: Any, mode: str = "set") -> Any:
     in order: of several that are set the last one stays. indices: (N,), from 0 on, negative ones
     don't wrap; updates: (N, ...); x: (K, ...), shared or per sample. Sums of floats are kept in f64.
     An index out of range is a DataError that names the sample and the row."""
-    if builtin_any(is_traced(v) for v in (x, indices, updates)):
+    if any_traced((x, indices, updates)):
         return _ordered.scatter(x, indices, updates, mode)
     x, indices, updates = np.asarray(x), np.asarray(indices), np.asarray(updates)
     dtype = np.result_type(x.dtype, updates.dtype)
@@ -299,7 +298,7 @@ def scatter(x: Any, indices: Any, updates: Any, mode: str = "set") -> Any:
 def bincount(x: Any, length: Any, weights: Any = None) -> Any:
     """How often each integer from 0 to length - 1 occurs in one axis, or the sums of its weights
     (float64). Others are a DataError."""
-    if builtin_any(is_traced(v) for v in (x, length, weights)):
+    if any_traced((x, length, weights)):
         return _ordered.bincount(x, length, weights)
     _check_indices("bincount", np.asarray(x), length)
     return np.bincount(x, weights, length)
@@ -324,7 +323,7 @@ def _segment(kind: str, doc: str) -> Any:
         return extreme(x, ids, num_segments)
 
     def extreme(x: Any, ids: Any, num_segments: Any, empty: str = "zero") -> Any:
-        if builtin_any(is_traced(v) for v in (x, ids, num_segments)):
+        if any_traced((x, ids, num_segments)):
             return _ordered.segment(kind, x, ids, num_segments, empty)
         return plain(np.asarray(x), np.asarray(ids), num_segments, empty)
 

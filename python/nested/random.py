@@ -20,7 +20,7 @@ from ._dtypes import as_dtype
 from ._eager import enable
 from ._emit import Body
 from ._errors import TraceError, at_user, public
-from ._tracer import Tracer, is_traced, lift, trace_of
+from ._tracer import Tracer, any_traced, lift, trace_of
 
 __all__ = ["bits", "uniform", "normal", "bernoulli", "integers", "exponential"]
 
@@ -73,7 +73,7 @@ _OPS = {"and": "arith.andi", "xor": "arith.xori", "add": "arith.addi", "mul": "a
 def _draw(key: Any, shape: Any, seed: Any, dtype: np.dtype, plain: Callable, body: Callable) -> Any:
     """``plain`` makes numbers of four arrays of words, ``body`` writes the same for scalars."""
     dims = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
-    if not any(is_traced(x) for x in (key, seed, *dims)):
+    if not any_traced((key, seed, *dims)):
         with np.errstate(over="ignore"):
             places = np.arange(math.prod(dims), dtype=np.uint64).reshape(dims)
             key, seed = _plain(key, "key"), _plain(seed, "seed")

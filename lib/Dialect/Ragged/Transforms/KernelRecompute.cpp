@@ -98,8 +98,10 @@ private:
 
   /// What making a value again costs.
   int64_t getWork(const GenericPlan &plan) const;
-  /// Adds to `ops` what its kernel computes the value from, and itself.
-  void addClosure(Value value, llvm::DenseSet<Operation *> &ops) const;
+  /// Adds to `ops` what its kernel computes the value from, and itself; gives
+  /// those that were not there.
+  SmallVector<Operation *> addClosure(Value value,
+                                      llvm::DenseSet<Operation *> &ops) const;
   Decision decide(int64_t price, const llvm::SetVector<Value> &pinned) const;
   void cut(size_t step, int64_t price, const llvm::SetVector<Value> &known,
            Cut &result) const;
@@ -277,17 +279,21 @@ int64_t Recompute::getWork(const GenericPlan &plan) const {
   return movesOnly && operations > 0 ? MinCut::unlimited / 2 : operations;
 }
 
-void Recompute::addClosure(Value value,
-                           llvm::DenseSet<Operation *> &ops) const {
+SmallVector<Operation *>
+Recompute::addClosure(Value value, llvm::DenseSet<Operation *> &ops) const {
   size_t step = lookup(value)->step;
+  SmallVector<Operation *> added;
   SmallVector<Value> work = {value};
   while (!work.empty()) {
     Value next = work.pop_back_val();
     const Entry *entry = lookup(next);
     Operation *op = next.getDefiningOp();
-    if (entry && entry->step == step && ops.insert(op).second)
+    if (entry && entry->step == step && ops.insert(op).second) {
+      added.push_back(op);
       llvm::append_range(work, op->getOperands());
+    }
   }
+  return added;
 }
 
 /// `known`: values that are stored whatever this kernel does.
@@ -301,11 +307,11 @@ void Recompute::cut(size_t step, int64_t price,
     int64_t cost;
     if (llvm::MulOverflow((isKnown ? 1 : 2) * getRowBytes(value), price, cost))
       return MinCut::unlimited / 2;
-    llvm::DenseSet<Operation *> ops;
-    addClosure(value, ops);
-    for (Operation *op : ops)
-      if (!computed.contains(op))
-        cost += getRowOperations(plans.find(op)->second.plan);
+    // What its kernel would compute for it alone.
+    for (Operation *op : addClosure(value, computed)) {
+      cost += getRowOperations(plans.find(op)->second.plan);
+      computed.erase(op);
+    }
     return std::min(cost, MinCut::unlimited / 2);
   };
 

@@ -149,6 +149,39 @@ func.func @nest(
       !ragged.tensor<[T, 1], f32, path = [B, S]>, !ragged.tensor<[1], f32, path = [B, S]>
 }
 
+// Rows of a table become members; what a sample has is repeated for each.
+// CHECK-LABEL: @renest
+// CHECK: 0 :
+// CHECK-NEXT: path 1 = [2, 0, 1]
+// CHECK-NEXT: [0] {{\[}}[1, 2, 3]]
+// CHECK-NEXT: [1] {{\[}}[4, 5, 6]]
+// CHECK-NEXT: [2] {{\[\[\]\]}} shape (1, 0)
+// CHECK: 1 :
+// CHECK-NEXT: path 1 = [2, 0, 1]
+// CHECK-NEXT: [0] {{\[}}[11, 12, 13]]
+// CHECK-NEXT: [1] {{\[}}[14, 15, 16]]
+// CHECK-NEXT: [2] {{\[\[\]\]}} shape (1, 0)
+// CHECK: 2 :
+// CHECK-NEXT: [0] {{\[\[}}[11, 12, 13]], {{\[}}[14, 15, 16]]]
+// CHECK-NEXT: [1] [] shape (0, 1, 1)
+// CHECK-NEXT: [2] {{\[\[\[\]\]\]}} shape (1, 1, 0)
+func.func @renest(
+    %x: !ragged.tensor<[N, 1, M], f32> {
+      reference.values = dense<[[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]]> : tensor<6x1xf32>,
+      reference.lengths = [array<i64: 2, 0, 1>, array<i64: 3, 1, 0>]},
+    %c: !ragged.tensor<[], f32> {reference.values = dense<[10.0, 20.0, 30.0]> : tensor<3xf32>})
+    -> (!ragged.tensor<[1, M], f32, path = [B, N]>, !ragged.tensor<[1, M], f32, path = [B, N]>, !ragged.tensor<[N, 1, M], f32>) {
+  %0 = ragged.renest %x : !ragged.tensor<[N, 1, M], f32> -> !ragged.tensor<[1, M], f32, path = [B, N]>
+  %1 = ragged.broadcast %c dims [] : !ragged.tensor<[], f32> -> !ragged.tensor<[1, M], f32, path = [B, N]>
+  %2 = ragged.map ins(%0, %1 : !ragged.tensor<[1, M], f32, path = [B, N]>, !ragged.tensor<[1, M], f32, path = [B, N]>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    ragged.yield %s : f32
+  } -> !ragged.tensor<[1, M], f32, path = [B, N]>
+  %3 = ragged.unnest %2 : !ragged.tensor<[1, M], f32, path = [B, N]> -> !ragged.tensor<[N, 1, M], f32>
+  return %0, %2, %3 : !ragged.tensor<[1, M], f32, path = [B, N]>, !ragged.tensor<[1, M], f32, path = [B, N]>, !ragged.tensor<[N, 1, M], f32>
+}
+
 // What is padded with, in front and behind; per sample in the third.
 // CHECK-LABEL: @pad
 // CHECK: [0] {{\[}}[9, 9], [1, 2], [9, 9], [9, 9]]

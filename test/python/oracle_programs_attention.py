@@ -132,3 +132,26 @@ case(
     lambda rng, lengths: [*sentences(rng, lengths),
                           others(1, 4)(rng, lengths)],
 )  # fmt: skip
+
+ROWS = "f32; path = [B, N]"
+
+# Each row of pairs attends by itself; the bias is of all rows, or one row's own.
+case(
+    "attention_of_rows",
+    f"""func.func @f(%q: <N, N, 2, 8>, %k: <N, N, 1, 8>, %v: <N, N, 1, 4>, %b: <N, N, 2>, %m: <N, N, N; i1>)
+    -> (<N, N, 2, 4>, <N, N, 2, 4>) {{
+  %q1 = ragged.renest %q : <N, N, 2, 8> -> <N, 2, 8; {ROWS}>
+  %k1 = ragged.renest %k : <N, N, 1, 8> -> <N, 1, 8; {ROWS}>
+  %v1 = ragged.renest %v : <N, N, 1, 4> -> <N, 1, 4; {ROWS}>
+  %m1 = ragged.renest %m : <N, N, N; i1> -> <N, N; i1; path = [B, N]>
+  %s = ragged.attention %q1, %k1, %v1 bias %b : <N, 2, 8; {ROWS}>, <N, 1, 8; {ROWS}>, <N, 1, 4; {ROWS}> bias <N, N, 2>
+      -> <N, 2, 4; {ROWS}>
+  %t = ragged.attention %q1, %k1, %v1 bias %b mask %m1 : <N, 2, 8; {ROWS}>, <N, 1, 8; {ROWS}>, <N, 1, 4; {ROWS}>
+      bias <N, N, 2> mask <N, N; i1; path = [B, N]> -> <N, 2, 4; {ROWS}>
+  %u = ragged.unnest %s : <N, 2, 4; {ROWS}> -> <N, N, 2, 4>
+  %w = ragged.unnest %t : <N, 2, 4; {ROWS}> -> <N, N, 2, 4>
+  return %u, %w : <N, N, 2, 4>, <N, N, 2, 4> }}""",
+    together(squares(2, 8), squares(1, 8), squares(1, 4), squares(2),
+             lambda rng, lengths: [rng.random((n, n, n)) < 0.6 for n in lengths]),
+    long=34,
+)  # fmt: skip

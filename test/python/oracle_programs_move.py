@@ -3,6 +3,7 @@
 
 import numpy as np
 from oracle_programs import case, normal, other, rectangles, rows, together, weights
+from oracle_programs_more import sentences
 
 
 def pad(x, low, high, value=0):
@@ -363,3 +364,119 @@ case("bind_size", """func.func @f(%x: <N, 3>, %c: <; i64>) -> (<K, 3>, <3>, <P, 
   return %y, %s, %z, %k : <K, 3>, <3>, <P, 3>, <; i64> }""",
      together(rows(3), lambda rng, lengths: [np.int64(rng.integers(0, 40)) for _ in lengths]),
      batch=True)  # fmt: skip
+
+# --- Rows as members of their own ---------------------------------------------------------------
+
+MEMBERS = "f32; path = [B, N]"
+
+case("renest_rows", f"""func.func @f(%x: <N, M, 3>, %c: <M, 3>, %k: <N, 4, M>)
+    -> (<N, M, 3>, <N, 3>, <M, 3>, <M, 3; {MEMBERS}>, <4, M; {MEMBERS}>, <N, 4, 3>) {{
+  %y = ragged.renest %x : <N, M, 3> -> <M, 3; {MEMBERS}>
+  %e = ragged.broadcast %c dims [0, 1] : <M, 3> -> <M, 3; {MEMBERS}>
+  %z = ragged.map ins(%y, %e : <M, 3; {MEMBERS}>, <M, 3; {MEMBERS}>) {{
+  ^bb0(%i: f32, %j: f32):
+    %p = arith.addf %i, %j : f32
+    ragged.yield %p : f32 }} -> <M, 3; {MEMBERS}>
+  %u = ragged.unnest %z : <M, 3; {MEMBERS}> -> <N, M, 3>
+  %a = ragged.reduce max %z dims [0] : <M, 3; {MEMBERS}> -> <3; {MEMBERS}>
+  %s = ragged.unnest %a : <3; {MEMBERS}> -> <N, 3>
+  %b = ragged.reduce sum %z dims [] batch : <M, 3; {MEMBERS}> -> <M, 3>
+  %t = ragged.map ins(%k : <N, 4, M>) {{
+  ^bb0(%i: f32):
+    %p = arith.negf %i : f32
+    ragged.yield %p : f32 }} -> <N, 4, M>
+  %l = ragged.renest %t : <N, 4, M> -> <4, M; {MEMBERS}>
+  %d = ragged.contract "cm,md->cd" %l, %z : <4, M; {MEMBERS}>, <M, 3; {MEMBERS}> -> <4, 3; {MEMBERS}>
+  %w = ragged.unnest %d : <4, 3; {MEMBERS}> -> <N, 4, 3>
+  return %u, %s, %b, %z, %l, %w : <N, M, 3>, <N, 3>, <M, 3>, <M, 3; {MEMBERS}>, <4, M; {MEMBERS}>, <N, 4, 3> }}""",
+     together(rectangles(3), lambda rng, lengths: [normal(rng, other(n), 3) for n in lengths],
+              lambda rng, lengths: [normal(rng, n, 4, other(n)) for n in lengths]), long=40)  # fmt: skip
+
+# What is cut is a reshape: other dims of the same memory, and so are its members.
+case("renest_of_reshape", """func.func @f(%x: <N, 6>) -> (<N, N, 3, 2>, <N, 2>, <N, N, 6>) {
+  %a = ragged.broadcast %x dims [0, 2] : <N, 6> -> <N, N, 6>
+  %b = ragged.broadcast %x dims [1, 2] : <N, 6> -> <N, N, 6>
+  %p = ragged.map ins(%a, %b : <N, N, 6>, <N, N, 6>) {
+  ^bb0(%i: f32, %j: f32):
+    %m = arith.mulf %i, %j : f32
+    ragged.yield %m : f32 } -> <N, N, 6>
+  %r = ragged.reshape %p : <N, N, 6> -> <N, N, 3, 2>
+  %y = ragged.renest %r : <N, N, 3, 2> -> <N, 3, 2; f32; path = [B, N]>
+  %e = ragged.map ins(%y : <N, 3, 2; f32; path = [B, N]>) {
+  ^bb0(%i: f32):
+    %m = math.absf %i : f32
+    ragged.yield %m : f32 } -> <N, 3, 2; f32; path = [B, N]>
+  %s = ragged.reduce sum %e dims [0, 1] : <N, 3, 2; f32; path = [B, N]> -> <2; f32; path = [B, N]>
+  %u = ragged.unnest %e : <N, 3, 2; f32; path = [B, N]> -> <N, N, 3, 2>
+  %v = ragged.unnest %s : <2; f32; path = [B, N]> -> <N, 2>
+  %w = ragged.reshape %u : <N, N, 3, 2> -> <N, N, 6>
+  return %u, %v, %w : <N, N, 3, 2>, <N, 2>, <N, N, 6> }""", together(rows(6)),
+     lambda x: (lambda p: (p.reshape(*p.shape[:2], 3, 2), p.reshape(*p.shape[:2], 3, 2).sum((1, 2)), p))(
+         np.abs(x[:, None] * x[None])), long=40)  # fmt: skip
+
+# Groups that are cut when what they are of has long been there.
+case("renest_of_groups", """func.func @f(%x: <N, 4>, %n: <S; i64>) -> (<T, 4; f32; path = [B, S]>, <N, 4>) {
+  %v = ragged.map ins(%x : <N, 4>) {
+  ^bb0(%i: f32):
+    %m = arith.mulf %i, %i : f32
+    ragged.yield %m : f32 } -> <N, 4>
+  %w = ragged.map ins(%x : <N, 4>) {
+  ^bb0(%i: f32):
+    %m = math.absf %i : f32
+    ragged.yield %m : f32 } -> <N, 4>
+  %y = ragged.nest %w, %n : <N, 4>, <S; i64> -> <T, 4; f32; path = [B, S]>
+  %r = ragged.renest %v : <N, 4> -> <T, 4; f32; path = [B, S]>
+  %e = ragged.map ins(%y, %r : <T, 4; f32; path = [B, S]>, <T, 4; f32; path = [B, S]>) {
+  ^bb0(%i: f32, %j: f32):
+    %m = arith.addf %i, %j : f32
+    ragged.yield %m : f32 } -> <T, 4; f32; path = [B, S]>
+  %u = ragged.unnest %e : <T, 4; f32; path = [B, S]> -> <N, 4>
+  return %r, %u : <T, 4; f32; path = [B, S]>, <N, 4> }""", sentences)  # fmt: skip
+
+
+def grids(rng, lengths):
+    """For each member of a sample its own T rows and U columns, and a number for each row."""
+    sizes = [[(int(rng.integers(0, 4)), other(n + s)) for s in range(n % 3)] for n in lengths]
+    return [[[normal(rng, *s) for s in each] for each in sizes],
+            [[normal(rng, s[0], 2) for s in each] for each in sizes]]  # fmt: skip
+
+
+# Members of members, and of a size that comes from data.
+case("renest_longer", """func.func @f(%t: <T, U; f32; path = [B, S]>, %x: <T, 2; f32; path = [B, S]>)
+    -> (<T; f32; path = [B, S]>, <T, U; f32; path = [B, S]>) {
+  %m = ragged.renest %t : <T, U; f32; path = [B, S]> -> <U; f32; path = [B, S, T]>
+  %n = ragged.renest %x : <T, 2; f32; path = [B, S]> -> <2; f32; path = [B, S, T]>
+  %a = ragged.reduce sum %n dims [0] : <2; f32; path = [B, S, T]> -> <; f32; path = [B, S, T]>
+  %b = ragged.broadcast %a dims [] : <; f32; path = [B, S, T]> -> <U; f32; path = [B, S, T]>
+  %z = ragged.map ins(%m, %b : <U; f32; path = [B, S, T]>, <U; f32; path = [B, S, T]>) {
+  ^bb0(%i: f32, %j: f32):
+    %p = arith.mulf %i, %j : f32
+    ragged.yield %p : f32 } -> <U; f32; path = [B, S, T]>
+  %s = ragged.reduce sum %z dims [0] : <U; f32; path = [B, S, T]> -> <; f32; path = [B, S, T]>
+  %u = ragged.unnest %s : <; f32; path = [B, S, T]> -> <T; f32; path = [B, S]>
+  %w = ragged.unnest %z : <U; f32; path = [B, S, T]> -> <T, U; f32; path = [B, S]>
+  return %u, %w : <T; f32; path = [B, S]>, <T, U; f32; path = [B, S]> }""", grids)  # fmt: skip
+
+case("renest_selected", """func.func @f(%x: <N, 4>, %c: <4>) -> (<K, 4>, <4>) {
+  %z = ragged.broadcast %c dims [1] : <4> -> <N, 4>
+  %g = ragged.map ins(%x, %z : <N, 4>, <N, 4>) {
+  ^bb0(%i: f32, %j: f32):
+    %p = arith.mulf %i, %j : f32
+    ragged.yield %p : f32 } -> <N, 4>
+  %h = ragged.reduce sum %g dims [1] : <N, 4> -> <N>
+  %m = ragged.map ins(%h : <N>) {
+  ^bb0(%i: f32):
+    %0 = arith.constant 0.0 : f32
+    %p = arith.cmpf ogt, %i, %0 : f32
+    ragged.yield %p : i1 } -> <N; i1>
+  %y = ragged.masked_select %x, %m : <N, 4>, <N; i1> -> <K, 4>
+  %r = ragged.renest %y : <K, 4> -> <4; f32; path = [B, K]>
+  %s = ragged.map ins(%r, %c : <4; f32; path = [B, K]>, <4>) {
+  ^bb0(%i: f32, %j: f32):
+    %p = arith.addf %i, %j : f32
+    ragged.yield %p : f32 } -> <4; f32; path = [B, K]>
+  %u = ragged.unnest %s : <4; f32; path = [B, K]> -> <K, 4>
+  %a = ragged.reduce sum %s dims [] batch : <4; f32; path = [B, K]> -> <4>
+  return %u, %a : <K, 4>, <4> }""",
+     together(rows(4), lambda rng, lengths: [normal(rng, 4) for _ in lengths]),
+     lambda x, c: (x[x @ c > 0] + c, (x[x @ c > 0] + c).sum(0)))  # fmt: skip

@@ -2,7 +2,7 @@
 """More families of operations of random programs: in order along an axis, choices, probabilities."""
 
 from random_ops import any_value, is_float
-from random_program import FLOATS, INTEGERS, Type, family, fits
+from random_program import BATCH, FLOATS, INTEGERS, Type, family, fits
 
 
 @family(weight=2)
@@ -24,6 +24,23 @@ def accumulate(b):
     fact["mag"] = min(fact["mag"], 64)
     return b.step("accumulate", [v], [v.type], f"ragged.accumulate {kind} {{0}} dim {dim}{words} : {{in0}}",
                   [fact])  # fmt: skip
+
+
+@family(weight=2)
+def rows(b):
+    """Each index of dim 0 as a member of its own."""
+
+    def is_cut(v):
+        return v.type.path == BATCH and v.type.rank and v.type.storage[0] == 0 \
+            and b.program.bound.get(v.type.extents[0]) == BATCH  # fmt: skip
+
+    v = any_value(b, is_cut)
+    if not is_cut(v):
+        return None
+    component, *extents = v.type.extents
+    order = tuple(dim - 1 for dim in v.type.storage[1:])
+    type = Type(tuple(extents), v.type.dtype, (*BATCH, component), order)
+    return b.step("rows", [v], [type], "ragged.renest {0} : {in0} -> {out0}", [v.moved()])
 
 
 @family()

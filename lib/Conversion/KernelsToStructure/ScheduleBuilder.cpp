@@ -131,14 +131,29 @@ void ScheduleBuilder::assignBuffers(Operation *op) {
     assignBuffer(value);
 }
 
+/// The first result of the entry that a value is; if it is none, one that has
+/// the same rows by the same symbols: as members, or members as a dim. The
+/// sizes of groups of an axis may be bound later.
+static std::optional<unsigned> findResult(Value value) {
+  for (OpOperand &use : value.getUses())
+    if (isa<func::ReturnOp>(use.getOwner())) {
+      auto operands = use.getOwner()->getOperands();
+      return std::distance(operands.begin(), llvm::find(operands, value));
+    }
+  for (Operation *user : value.getUsers()) {
+    if (!isa<UnnestOp, RenestOp>(user) ||
+        LogicalType::of(user->getResult(0)).getRank() ==
+            LogicalType::of(value).getRank())
+      continue;
+    if (std::optional<unsigned> result = findResult(user->getResult(0)))
+      return result;
+  }
+  return std::nullopt;
+}
+
 /// A result of the entry where the value is one.
 void ScheduleBuilder::assignBuffer(Value value) {
-  auto terminator =
-      cast<func::ReturnOp>(func.getBody().front().getTerminator());
-  std::optional<unsigned> position;
-  for (auto [i, operand] : llvm::enumerate(terminator.getOperands()))
-    if (operand == value && !position)
-      position = i;
+  std::optional<unsigned> position = findResult(value);
   std::optional<LogicalType> type = LogicalType::get(value);
   if (!position) {
     if (type)
@@ -289,9 +304,7 @@ void ScheduleBuilder::addReadyChecks() {
 
 /// Numbers in memory already: they are lengths from here on.
 void ScheduleBuilder::addBindSize(BindSizeOp op) {
-  Value size = op.getSize();
-  Value packed = getArgument(size) ? createPackedCopy(size) : buffers[size];
-  bindSymbol(op, packed, op.getAtMost());
+  bindSymbol(op, getPacked(op.getSize()), op.getAtMost());
 }
 
 LogicalResult ScheduleBuilder::addLoopKernels(LoopKernelOpInterface op) {
@@ -305,23 +318,20 @@ LogicalResult ScheduleBuilder::addLoopKernels(LoopKernelOpInterface op) {
 LogicalResult ScheduleBuilder::addNest(NestOp op) {
   LogicalType source = LogicalType::of(op.getSource());
   LogicalType result = LogicalType::of(op.getResult());
-  // The lengths of the groups, packed.
-  Value lengths = op.getLengths();
-  Value packed =
-      getArgument(lengths) ? createPackedCopy(lengths) : buffers[lengths];
-  bindSymbol(op, packed, source.extents[0]);
+  bindSymbol(op, getPacked(op.getLengths()), source.extents[0]);
   CheckOp::create(b, op.getLoc(), CheckKind::EQ, result.extents[0],
                   source.extents[0], makePathAttr(context, result.path),
                   b.getStringAttr("nest"),
                   b.getStringAttr(formatLocation(op.getLoc())),
                   makePathAttr(context, result.path));
-  if (!getArgument(op.getSource())) {
-    buffers[op.getResult()] = buffers[op.getSource()];
-    return success();
-  }
-  // An argument may have gaps between samples; groups of a sample may not.
-  buffers[op.getResult()] = createPackedCopy(op.getSource());
+  buffers[op.getResult()] = getPacked(op.getSource());
   return success();
+}
+
+/// The memory of a value without gaps between samples, which an argument may
+/// have.
+Value ScheduleBuilder::getPacked(Value value) {
+  return getArgument(value) ? createPackedCopy(value) : buffers[value];
 }
 
 /// A copy of an argument without gaps.
@@ -347,9 +357,7 @@ LogicalResult ScheduleBuilder::addPack(PackOp op) {
                   makePathAttr(context, result.path), b.getStringAttr("pack"),
                   b.getStringAttr(formatLocation(op.getLoc())),
                   makePathAttr(context, result.path));
-  buffers[op.getResult()] = getArgument(values.getSource())
-                                ? createPackedCopy(values.getSource())
-                                : buffers[values.getSource()];
+  buffers[op.getResult()] = getPacked(values.getSource());
   return success();
 }
 
@@ -438,10 +446,7 @@ LogicalResult ScheduleBuilder::addStep(Operation *op) {
     return success();
   }
   if (isa<UnnestOp, RenestOp, ReshapeOp>(op)) {
-    // The same memory, but an argument may have gaps between samples.
-    Value from = op->getOperand(0);
-    buffers[op->getResult(0)] =
-        getArgument(from) ? createPackedCopy(from) : buffers[from];
+    buffers[op->getResult(0)] = getPacked(op->getOperand(0));
     return success();
   }
   if (auto barrier = dyn_cast<BarrierOp>(op)) {

@@ -82,6 +82,7 @@ public:
 
 private:
   mlir::DictionaryAttr buildSignature();
+  mlir::Value getPacked(mlir::Value value);
   mlir::Value createPackedCopy(mlir::Value value);
   mlir::LogicalResult addStep(mlir::Operation *op);
   mlir::LogicalResult addKernel(KernelOp kernel);

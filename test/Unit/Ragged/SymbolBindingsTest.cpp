@@ -152,6 +152,16 @@ TEST_F(SymbolBindingsTest, UsedOverAnotherPath) {
             "S];symbol 'T' is bound here");
 }
 
+TEST_F(SymbolBindingsTest, ComponentOverAnotherPath) {
+  EXPECT_EQ(verify(R"mlir(
+    func.func @f(%x: !ragged.tensor<[N, 8], f32>, %y: !ragged.tensor<[T], f32, path = [B, S]>) {
+      %e = ragged.empty : !ragged.tensor<[8], f32, path = [B, S, N]>
+      return
+    })mlir"),
+            "expected path component 'N' over path [B, S], but got path "
+            "[B];symbol 'N' is bound here");
+}
+
 // Symbols of the callee in a substitution are not the caller's.
 TEST_F(SymbolBindingsTest, CallsAndKernels) {
   EXPECT_EQ(verify(R"mlir(

@@ -281,18 +281,20 @@ private:
   }
 
   /// Every symbol in scope, and with one length for each instance of the path
-  /// or of a prefix.
+  /// or, if `isExtent`, of a prefix.
   LogicalResult checkName(StringAttr name, ArrayRef<StringAttr> path,
-                          Operation *op, Location loc) {
+                          bool isExtent, Operation *op, Location loc) {
     if (!isInScope(name, op))
       return emitOutOfScope(name, op, loc);
     const SymbolBinding *binding = bindings.lookup(name);
-    if (isPathPrefix(binding->path, path))
+    if (isPathPrefix(binding->path, path) &&
+        (isExtent || binding->path.size() == path.size()))
       return success();
-    InFlightDiagnostic diagnostic = emitError(loc, "expected symbol '");
-    diagnostic << name.getValue() << "' over a prefix of path "
-               << formatPath(path) << ", but got path "
-               << formatPath(binding->path);
+    InFlightDiagnostic diagnostic = emitError(loc, "expected ");
+    diagnostic << (isExtent ? "symbol '" : "path component '")
+               << name.getValue() << "' over "
+               << (isExtent ? "a prefix of path " : "path ") << formatPath(path)
+               << ", but got path " << formatPath(binding->path);
     diagnostic.attachNote(binding->value.getLoc())
         << "symbol '" << name.getValue() << "' is bound here";
     return diagnostic;
@@ -303,11 +305,12 @@ private:
     // A batch that nothing binds is one of the arguments, or the default one.
     for (size_t i = path.empty() || bindings.lookup(path[0]) ? 0 : 1;
          i < path.size(); ++i)
-      if (failed(checkName(path[i], path.take_front(i), op, loc)))
+      if (failed(checkName(path[i], path.take_front(i), /*isExtent=*/false, op,
+                           loc)))
         return failure();
     for (ExtentAttr extent : getTuple(type))
       for (StringAttr name : getSymbolsIn(extent))
-        if (failed(checkName(name, path, op, loc)))
+        if (failed(checkName(name, path, /*isExtent=*/true, op, loc)))
           return failure();
     return success();
   }

@@ -431,7 +431,7 @@ FailureOr<Recompute::Peak> Recompute::getPeak(const Decision &decision,
       return;
     }
     if (it->second != step) {
-      if (isa<BarrierOp, ReshapeOp>(op)) {
+      if (isa<BarrierOp, ReshapeOp, UnnestOp, RenestOp>(op)) {
         // Another name of its source.
         if (done.insert({op, step}).second)
           work.push_back({op, step});

@@ -65,6 +65,14 @@ static bool isReadOutside(Operation *op, OpOperand &operand) {
   return outside && !(fill && fill.getValue() == outside);
 }
 
+/// Whether a value is stored as rows of another shape: a reshape, or one whose
+/// members became a dim or the other way round.
+static bool isReshaped(Operation *op) {
+  while (isa_and_present<UnnestOp, RenestOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  return isa_and_present<ReshapeOp>(op);
+}
+
 /// What is a load for kernels but is read by another op has to be stored after
 /// all: results of the function, operands of ops that are no generics. So has
 /// what is read outside of its operand.
@@ -82,8 +90,8 @@ void RaggedFormKernels::materializeLoads(IRRewriter &rewriter) {
               RepeatBatchOp, MoveBatchOp, BindSizeOp>(op);
       // Other dims of the same memory: kernels read them, and so do these.
       bool isView =
-          isa_and_present<ReshapeOp>(producer) &&
-          !isa<GenericOp, ReshapeOp, BarrierOp, GatherOp,
+          isReshaped(producer) &&
+          !isa<GenericOp, ReshapeOp, UnnestOp, RenestOp, BarrierOp, GatherOp,
                IndexedLoadOpInterface, AttentionOp, AttentionGradientOp>(op);
       if (!isVirtual(producer) && !constant && !isView)
         continue;

@@ -144,6 +144,16 @@ func.func @renames_fresh(%keep: !ragged.tensor<[], i1>, %x: !ragged.tensor<[N, M
 
 // -----
 
+// Members of members have to be counted for each of those.
+// expected-note @below {{symbol 'N' is bound here}}
+func.func @component(%x: !ragged.tensor<[N], f32>, %t: !ragged.tensor<[N, 8], f32, path = [B, S]>) {
+  // expected-error @below {{expected path component 'N' over path [B, S], but got path [B]}}
+  %y = ragged.renest %t : !ragged.tensor<[N, 8], f32, path = [B, S]> -> !ragged.tensor<[8], f32, path = [B, S, N]>
+  return
+}
+
+// -----
+
 // Lengths of samples that are no longer there.
 // expected-note @below {{symbol 'N' is bound here}}
 func.func @not_renamed(%keep: !ragged.tensor<[], i1>, %x: !ragged.tensor<[N], f32>) {

@@ -236,6 +236,36 @@ func.func @renest_of_nest(%x: !ragged.tensor<[N], f32>, %n: !ragged.tensor<[S], 
 
 // -----
 
+// Rows become members of a path by their symbol; 3 is none.
+// expected-note @below {{symbol 'N' is bound here}}
+func.func @renest_static(%x: !ragged.tensor<[3, 8], f32>, %y: !ragged.tensor<[N], f32>) {
+  // expected-error @below {{expected source of type '!ragged.tensor<[N, 8], f32>', but got '!ragged.tensor<[3, 8], f32>'}}
+  %z = ragged.renest %x : !ragged.tensor<[3, 8], f32> -> !ragged.tensor<[8], f32, path = [B, N]>
+  return
+}
+
+// -----
+
+// R1: members have the other dims of their sample.
+// expected-note @below {{symbol 'N' is bound here}}
+// expected-note @below {{symbol 'M' is bound here}}
+func.func @renest_rows(%x: !ragged.tensor<[N, M, 8], f32>) {
+  // expected-error @below {{expected source of type '!ragged.tensor<[M, N, 8], f32>', but got '!ragged.tensor<[N, M, 8], f32>'}}
+  %y = ragged.renest %x : !ragged.tensor<[N, M, 8], f32> -> !ragged.tensor<[N, 8], f32, path = [B, M]>
+  return
+}
+
+// -----
+
+// The rows of a member would not be one after the other.
+func.func @renest_order(%x: !ragged.tensor<[N, M, 8], f32, order = [1, 0, 2]>) {
+  // expected-error @below {{expected source of type '!ragged.tensor<[N, M, 8], f32>', but got '!ragged.tensor<[N, M, 8], f32, order = [1, 0, 2]>'}}
+  %y = ragged.renest %x : !ragged.tensor<[N, M, 8], f32, order = [1, 0, 2]> -> !ragged.tensor<[M, 8], f32, path = [B, N]>
+  return
+}
+
+// -----
+
 func.func @slice_step(%x: !ragged.tensor<[N, 8], f32>) {
   // expected-error @below {{expected a step that is not 0, but got 0}}
   %y = ragged.slice %x dim 0 start <0> size <N> step 0 : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N, 8], f32>

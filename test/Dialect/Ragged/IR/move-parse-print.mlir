@@ -50,6 +50,18 @@ func.func @nest(%x: !ragged.tensor<[N, 8], f32>, %n: !ragged.tensor<[S], i64>) {
   return
 }
 
+// Rows of a row, a static dim that is stored behind them, a longer path.
+// CHECK-LABEL: func.func @rows
+func.func @rows(%x: !ragged.tensor<[N, M, 8], f32>, %l: !ragged.tensor<[T, 3, M], f32, path = [B, S]>) {
+  // CHECK: ragged.renest %{{.*}} : !ragged.tensor<[N, M, 8], f32> -> !ragged.tensor<[M, 8], f32, path = [B, N]>
+  %y = ragged.renest %x : !ragged.tensor<[N, M, 8], f32> -> !ragged.tensor<[M, 8], f32, path = [B, N]>
+  // CHECK: ragged.unnest %{{.*}} : !ragged.tensor<[M, 8], f32, path = [B, N]> -> !ragged.tensor<[N, M, 8], f32>
+  %z = ragged.unnest %y : !ragged.tensor<[M, 8], f32, path = [B, N]> -> !ragged.tensor<[N, M, 8], f32>
+  // CHECK: ragged.renest %{{.*}} : !ragged.tensor<[T, 3, M], f32, path = [B, S]> -> !ragged.tensor<[3, M], f32, path = [B, S, T]>
+  %m = ragged.renest %l : !ragged.tensor<[T, 3, M], f32, path = [B, S]> -> !ragged.tensor<[3, M], f32, path = [B, S, T]>
+  return
+}
+
 // CHECK-LABEL: func.func @slice_step
 func.func @slice_step(%x: !ragged.tensor<[N, 8], f32>) {
   // CHECK: ragged.slice %{{.*}} dim 0 start <N - 1> size <N> step -1 : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N, 8], f32>

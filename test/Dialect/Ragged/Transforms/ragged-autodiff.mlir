@@ -255,3 +255,28 @@ func.func @groups(%x: !ragged.tensor<[N], f32>, %n: !ragged.tensor<[S], i64>, %s
       seeds(%s, %r : !ragged.tensor<[N], f32>, !ragged.tensor<[S], f32>) wrt(%x : !ragged.tensor<[N], f32>) -> !ragged.tensor<[N], f32>
   return %0 : !ragged.tensor<[N], f32>
 }
+
+// -----
+
+// Rows that become members and members that become rows are each other's adjoints; what the members share gets the sum over them.
+// CHECK-LABEL: func.func @rows(
+// CHECK-SAME: %[[X:[^:]*]]: !ragged.tensor<[N, M, 8], f32>, %[[C:[^:]*]]: !ragged.tensor<[M, 8], f32>, %[[G:[^:]*]]: !ragged.tensor<[N, M, 8], f32>
+// CHECK-DAG: %[[CUT:.*]] = ragged.renest %[[X]]
+// CHECK-DAG: %[[SEED:.*]] = ragged.renest %[[G]] : !ragged.tensor<[N, M, 8], f32> -> !ragged.tensor<[M, 8], f32, path = [B, N]>
+// CHECK-DAG: %[[ROWS:.*]] = ragged.unnest %{{.*}} : !ragged.tensor<[M, 8], f32, path = [B, N]> -> !ragged.tensor<[N, M, 8], f32>
+// CHECK-DAG: %[[SUM:.*]] = ragged.reduce sum %{{.*}} dims [] batch : !ragged.tensor<[M, 8], f32, path = [B, N]> -> !ragged.tensor<[M, 8], f32>
+// CHECK: return %[[ROWS]], %[[SUM]]
+func.func @rows(%x: !ragged.tensor<[N, M, 8], f32>, %c: !ragged.tensor<[M, 8], f32>, %g: !ragged.tensor<[N, M, 8], f32>)
+    -> (!ragged.tensor<[N, M, 8], f32>, !ragged.tensor<[M, 8], f32>) {
+  %y = ragged.renest %x : !ragged.tensor<[N, M, 8], f32> -> !ragged.tensor<[M, 8], f32, path = [B, N]>
+  %e = ragged.broadcast %c dims [0, 1] : !ragged.tensor<[M, 8], f32> -> !ragged.tensor<[M, 8], f32, path = [B, N]>
+  %p = ragged.map ins(%y, %e : !ragged.tensor<[M, 8], f32, path = [B, N]>, !ragged.tensor<[M, 8], f32, path = [B, N]>) {
+  ^bb0(%a: f32, %b: f32):
+    %m = arith.mulf %a, %b : f32
+    ragged.yield %m : f32
+  } -> !ragged.tensor<[M, 8], f32, path = [B, N]>
+  %u = ragged.unnest %p : !ragged.tensor<[M, 8], f32, path = [B, N]> -> !ragged.tensor<[N, M, 8], f32>
+  %0:2 = ragged.gradient of(%u : !ragged.tensor<[N, M, 8], f32>) seeds(%g : !ragged.tensor<[N, M, 8], f32>)
+      wrt(%x, %c : !ragged.tensor<[N, M, 8], f32>, !ragged.tensor<[M, 8], f32>) -> !ragged.tensor<[N, M, 8], f32>, !ragged.tensor<[M, 8], f32>
+  return %0#0, %0#1 : !ragged.tensor<[N, M, 8], f32>, !ragged.tensor<[M, 8], f32>
+}

@@ -16,6 +16,23 @@ func.func @too_small(%x: !ragged.tensor<[N, 8], f32>) -> !ragged.tensor<[N, 8], 
 
 // -----
 
+// Members are their rows under another name, and no memory of their own.
+// expected-error @+1 {{but got 160 bytes of values that can't be computed again}}
+func.func @members(%x: !ragged.tensor<[N, N, 8], f32>) -> !ragged.tensor<[8], f32, path = [B, N]>
+    attributes {ragged.memory_budget = {bytes = 50, lengths = {N = array<i64: 2, 3>}}} {
+  // expected-note @+1 {{160 bytes are here: '!ragged.tensor<[N, 8], f32>'}}
+  %s = ragged.reduce sum %x dims [1] : !ragged.tensor<[N, N, 8], f32> -> !ragged.tensor<[N, 8], f32>
+  %r = ragged.renest %s : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[8], f32, path = [B, N]>
+  %y = ragged.map ins(%r : !ragged.tensor<[8], f32, path = [B, N]>) {
+  ^bb0(%a: f32):
+    %c = arith.mulf %a, %a : f32
+    ragged.yield %c : f32
+  } -> !ragged.tensor<[8], f32, path = [B, N]>
+  return %y : !ragged.tensor<[8], f32, path = [B, N]>
+}
+
+// -----
+
 // expected-error @+1 {{expected 'ragged.memory_budget' to have 'bytes', at least 0, and 'lengths', for each symbol an array of i64 that are at least 0, of one size, or 'batch', a number of samples; but got {bytes = 100 : i64}}}
 func.func @no_lengths(%x: !ragged.tensor<[N, 8], f32>) -> !ragged.tensor<[N, 8], f32>
     attributes {ragged.memory_budget = {bytes = 100}} {

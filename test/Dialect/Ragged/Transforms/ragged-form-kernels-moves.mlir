@@ -34,3 +34,28 @@ func.func @heads(%x: !ragged.tensor<[N, 8], f32>) -> !ragged.tensor<[N, 2, 4], f
   %y = ragged.attention %h, %h, %h : !ragged.tensor<[N, 2, 4], f32>, !ragged.tensor<[N, 2, 4], f32>, !ragged.tensor<[N, 2, 4], f32> -> !ragged.tensor<[N, 2, 4], f32>
   return %y : !ragged.tensor<[N, 2, 4], f32>
 }
+
+// So it does where they are rows of members of their own.
+// CHECK-LABEL: func.func @heads_of_rows(
+// CHECK-NOT: ragged.kernel
+// CHECK: ragged.attention
+// CHECK-NOT: ragged.kernel
+// CHECK: return
+func.func @heads_of_rows(%x: !ragged.tensor<[N, N, 8], f32>) -> !ragged.tensor<[N, N, 2, 4], f32> {
+  %h = ragged.reshape %x : !ragged.tensor<[N, N, 8], f32> -> !ragged.tensor<[N, N, 2, 4], f32>
+  %r = ragged.renest %h : !ragged.tensor<[N, N, 2, 4], f32> -> !ragged.tensor<[N, 2, 4], f32, path = [B, N]>
+  %y = ragged.attention %r, %r, %r : !ragged.tensor<[N, 2, 4], f32, path = [B, N]>, !ragged.tensor<[N, 2, 4], f32, path = [B, N]>, !ragged.tensor<[N, 2, 4], f32, path = [B, N]> -> !ragged.tensor<[N, 2, 4], f32, path = [B, N]>
+  %u = ragged.unnest %y : !ragged.tensor<[N, 2, 4], f32, path = [B, N]> -> !ragged.tensor<[N, N, 2, 4], f32>
+  return %u : !ragged.tensor<[N, N, 2, 4], f32>
+}
+
+// Others have to have them as their own: what is returned, or sorted, is moved, members or not.
+// CHECK-LABEL: func.func @reshaped_members(
+// CHECK: %[[R:.*]] = ragged.renest
+// CHECK: %[[K:.*]] = ragged.kernel "reshaped_members_k0" {{.*}} ins(%[[R]]
+// CHECK: return %[[K]]
+func.func @reshaped_members(%x: !ragged.tensor<[N, N, 8], f32>) -> !ragged.tensor<[N, 2, 4], f32, path = [B, N]> {
+  %h = ragged.reshape %x : !ragged.tensor<[N, N, 8], f32> -> !ragged.tensor<[N, N, 2, 4], f32>
+  %r = ragged.renest %h : !ragged.tensor<[N, N, 2, 4], f32> -> !ragged.tensor<[N, 2, 4], f32, path = [B, N]>
+  return %r : !ragged.tensor<[N, 2, 4], f32, path = [B, N]>
+}

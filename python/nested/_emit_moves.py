@@ -9,7 +9,7 @@ from . import _dims, _emit
 from ._dims import Dim, Extent
 from ._dtypes import is_bool, literal, name_of
 from ._errors import ShapeError, at_user, user_location
-from ._ir import Trace, Value, mismatch, quote, shape_text
+from ._ir import Trace, Value, members, mismatch, quote, shape_text
 
 
 def _list(extents: Sequence[Extent]) -> str:
@@ -137,3 +137,22 @@ def coordinates(trace: Trace, dims: Sequence[Extent], axis: int, batched: bool) 
     if batched and not value.batched:
         value = _emit.broadcast_to(trace, value, dims, True)
     return value
+
+
+def renest(trace: Trace, value: Value) -> Value:
+    """Each index of axis 0, whose size is a symbol, as a member of the sample."""
+    value = trace.aligned(value)
+    source, batch = value.type, members(value.batch, value.dims[0])
+    return trace.emit(
+        lambda names, result: f"ragged.renest {names[0]} : {source} -> {result}",
+        [value], value.dims[1:], value.dtype, batch,
+    )  # fmt: skip
+
+
+def unnest(trace: Trace, value: Value, size: Dim) -> Value:
+    """The members, of which each sample has ``size``, as axis 0."""
+    source, batch = value.type, value.batch[: -len(f", {size}")]
+    return trace.emit(
+        lambda names, result: f"ragged.unnest {names[0]} : {source} -> {result}",
+        [value], [size, *value.dims], value.dtype, batch,
+    )  # fmt: skip

@@ -26,6 +26,16 @@ Dims = tuple
 CALL = "B"
 
 
+def members(batch: str, size: _dims.Dim) -> str:
+    """The batch of which each sample has ``size``, a symbol, of another one's."""
+    return f"{batch}, {size}"
+
+
+def is_part(batch: str, other: str) -> bool:
+    """Whether the samples of ``batch`` are members of those of ``other``."""
+    return batch.startswith(f"{other}, ")
+
+
 def type_text(dims: Sequence[Extent], dtype: np.dtype, batch: str | None) -> str:
     """A type as the compiler reads it. ``batch``: of what samples it has one each, if any."""
     element = name_of(dtype)
@@ -146,6 +156,8 @@ class Trace:
         for d in dims:
             found.update(dict.fromkeys(self.batches.get(s, CALL) for s in _dims.symbols(d)))
         found.pop(None, None)
+        # What a sample has goes with each of its members.
+        found = {b: None for b in found if not any(is_part(other, b) for other in found)}
         if len(found) > 1:
             names = " and ".join(self.origins.get(b, "the samples of the call") for b in found)
             raise at_user(TraceError(

@@ -184,6 +184,15 @@ def _bound(trace: Trace, size: Value, at_most: Extent, origin: str) -> Dim:
     return symbol
 
 
+def as_symbol(trace: Trace, size: Dim, what: str) -> Dim:
+    """The size, if it is a symbol, or one that is equal to it. what: in messages."""
+    size = trace.current(size)
+    if _dims.symbols(size) == [str(size)]:
+        return size
+    origin = f"{what}, {size}, at {user_location().short}"
+    return _bound(trace, _emit.extent(trace, size), size, origin)
+
+
 def longest(trace: Trace, size: Dim) -> Dim:
     """The largest value that a size has in the batch."""
     size = trace.current(size)

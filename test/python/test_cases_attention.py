@@ -2,7 +2,8 @@
 """Reports from the field about attention: test_cases.py says what the names mean."""
 
 import numpy as np
-from helpers import close
+import pytest
+from helpers import close, same_bits
 from test_cases import expect, run
 from test_cases_gradients import gradients
 
@@ -109,10 +110,18 @@ def test_c57_saved_attention_stays_causal(tmp_path):
     f = nested.jit(lambda q, k, v: nested.attention(q, k, v, causal=True))
     expect(f(like(v), like(v), v), [[[1], [2]], [[5], [7]]])
     path = tmp_path / "attention.so"
-    spec = nested.spec("N", 1)
-    nested.export(f, spec, nested.spec("N", 1), nested.spec("N", 1)).save(path)
-    (saved,) = [g for g in vars(nested.load(path)).values() if callable(g)] or [nested.load(path)]
+    specs = [nested.spec("N", 1)] * 3
+    nested.export(f, *specs).save(path)
+    saved = nested.load(path)
     expect(saved(like(v), like(v), v), [[[1], [2]], [[5], [7]]])
+
+    # So does its derivative: the first query sees one key alone.
+    def loss(q, k, v):
+        return nested.batch.sum(f(q, k, v), axis=None)
+
+    module = nested.load(nested.export(loss, *specs, gradients=2).bytes)
+    dv, _ = module.forward_backward(like(v), like(v), v)
+    expect(dv, [[[1.5], [0.5]], [[1.5], [0.5]]])
 
 
 def test_c61_many_samples_and_heads():
@@ -145,31 +154,96 @@ def test_c66_causal_attention_at_every_tail():
         close(dv[i], np.cumsum(1 / np.arange(1, n + 1)[::-1])[::-1, None], 1e-6)
 
 
-def test_c73_triangle_attention():
-    """Composed: bias is given once, or written out for each i."""
+def triangle(q, k, v, bias):
+    """Around the starting node, without heads: each row of pairs attends by itself."""
+    heads = nested.attention(*[x[:, :, None] for x in (q, k, v)], bias=bias, scale=1.0)
+    return heads[:, :, 0]
+
+
+def composed(q, k, v, bias):
+    """The same as sums; the bias is of each row."""
+    scores = np.einsum("ijd,ikd->ijk", q, k) + bias
+    return np.einsum("ijk,ikd->ijd", nested.softmax(scores, axis=2), v)
+
+
+C73_THIRD = 1.09861228867  # in the bias gives weights 1/4 and 3/4
+
+
+def c73():
     v = nested.from_list(
         [np.array([[[1], [5]], [[2], [10]]], "f4"), np.array([[[7]]], "f4")], ragged=(0, 1)
     )
-    third = 1.09861228867
     bias = nested.from_list(
-        [np.array([[0, third], [third, 0]], "f4"), np.array([[2]], "f4")], ragged=(0, 1)
+        [np.array([[0, C73_THIRD], [C73_THIRD, 0]], "f4"), np.array([[2]], "f4")], ragged=(0, 1)
     )
-    zero = nested.from_list([np.zeros_like(s) for s in v], ragged=(0, 1))
-
-    def triangle(q, k, v, bias):
-        scores = np.einsum("ijd,ikd->ijk", q, k) + bias
-        return np.einsum("ijk,ikd->ijd", nested.softmax(scores, axis=2), v)
-
-    want = [[[[4], [2]], [[8], [4]]], [[[7]]]]
-    expect(run(lambda q, v, b: triangle(q, q, v, b[None]), zero, v, bias), want)
     written = nested.from_list(
         [np.broadcast_to(b, (len(b), *b.shape)).copy() for b in bias], ragged=(0, 1, 2)
     )
-    expect(run(lambda q, v, b: triangle(q, q, v, b), zero, v, written), want)
-    # The gradient of the bias sums over i: of what is written out it is each i's own.
-    once = gradients(lambda b, q, v: triangle(q, q, v, b[None]), 0, bias, zero, v)
-    each = gradients(lambda b, q, v: triangle(q, q, v, b), 0, written, zero, v)
+    return nested.from_list([np.zeros_like(s) for s in v], ragged=(0, 1)), v, bias, written
+
+
+def test_c73_triangle_attention():
+    """The bias is given once, or written out for each i: the same bits."""
+    zero, v, bias, written = c73()
+    want = [[[[4], [2]], [[8], [4]]], [[[7]]]]
+    once = run(triangle, zero, zero, v, bias)
+    each = run(lambda q, k, v, b: triangle(q, k, v, b[..., None]), zero, zero, v, written)
+    expect(once, want)
+    same_bits(each.values, once.values)
+    expect(run(lambda q, v, b: triangle(q, q, v, b[None, :, :, None]), zero, v, bias), want)
+    expect(run(lambda q, v, b: composed(q, q, v, b[None]), zero, v, bias), want)
+    expect(run(lambda q, v, b: composed(q, q, v, b), zero, v, written), want)
+
+
+@pytest.mark.parametrize("of_all, of_each", [
+    (triangle, lambda q, k, v, b: triangle(q, k, v, b[..., None])),
+    (lambda q, k, v, b: composed(q, k, v, b[None]), composed),
+])  # fmt: skip
+def test_c73_gradient_of_the_bias(of_all, of_each):
+    """It sums over i: of what is written out it is each i's own."""
+    zero, v, bias, written = c73()
+    once = gradients(lambda b, q, v: of_all(q, q, v, b), 0, bias, zero, v)
+    each = gradients(lambda b, q, v: of_each(q, q, v, b), 0, written, zero, v)
     for i in range(2):
         close(each[i].sum(axis=0), once[i], 1e-5)
     # Of 1/4 and 3/4: the slope of a weight is 3/16, times the differences of values, 4 and 8.
     expect(once, [np.array([[-1, 1], [-1, 1]]) * 12 * 3 / 16, [[0]]], 1e-5)
+
+
+def test_c74_memory_of_triangle_attention():
+    """Once with queries, keys and values as arguments, once as projections of the pairs."""
+    heads, size = 4, 32
+    names = ("N", "N", heads, size)
+
+    def project(z, w):
+        q, k, v = (np.einsum("ijc,chd->ijhd", z, w[name]) for name in "qkv")
+        return nested.attention(q, k, v, bias=z @ w["b"])
+
+    def given(q, k, v, bias):
+        return nested.attention(q, k, v, bias=bias)
+
+    weights = {**dict.fromkeys("qkv", nested.spec(heads * size, heads, size)),
+               "b": nested.spec(heads * size, heads)}  # fmt: skip
+    programs = [
+        (given, *[nested.spec(*names)] * 3, nested.spec("N", "N", heads)),
+        (project, nested.spec("N", "N", heads * size), weights),
+    ]
+    lengths = [512, 16, 16, 16]
+    pairs = 4 * heads * size * sum(n * n for n in lengths)
+    assert pairs == 134610944
+    for program in programs:
+        entry = nested.load(nested.export(*program).bytes)
+        plan = entry.plan({"N": lengths})
+        assert plan.peak_bytes <= 6 * pairs, plan
+        # Two long samples take twice as much, and one of twice the length four times.
+        more = [entry.plan({"N": n}).peak_bytes for n in ([512, 512], [1024])]
+        assert more[0] < 2.1 * plan.peak_bytes and more[1] < 4.2 * plan.peak_bytes
+    # The numbers, at sizes that NumPy can do.
+    rng = np.random.default_rng(74)
+    q, k, v = (nested.from_list([rng.standard_normal((n, n, heads, size)).astype("f4")
+                                 for n in (40, 3, 0, 2)], dims=names) for _ in range(3))  # fmt: skip
+    bias = nested.from_list([rng.standard_normal((n, n, heads)).astype("f4") for n in (40, 3, 0, 2)],
+                            dims=names[:3])  # fmt: skip
+    out = run(given, q, k, v, bias)
+    for i in range(4):
+        close(out[i], given(*[x[i].astype("f8") for x in (q, k, v, bias)]))

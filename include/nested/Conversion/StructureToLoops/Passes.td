@@ -294,7 +294,7 @@ def MarkInPlace : Pass<"mark-in-place", "::mlir::ModuleOp"> {
     Requires: kernels as functions on memrefs, each of which writes an element of a result once.
 
     Limits: a kernel that reads rows of other tiles, or of other samples, is not in place: another thread may have written them. Nor is
-    one whose tiles write some columns before they read the rows again for others.
+    one whose tiles write some columns before they read the rows again for others, or several rows at a time: a product of matrices alone.
 
     (* example: test/Conversion/StructureToLoops/mark-in-place.mlir *)
   }];

@@ -117,7 +117,7 @@ def attention(b):
         q = b.argument(type, special=False)
     n, h, d = q.type.extents
     m = n if b.chance(0.5) else b.symbol(path)
-    groups = b.rng.choice([g for g in range(1, h + 1) if h % g == 0])
+    groups = b.rng.choice([g for g in range(1, max(h, 1) + 1) if h % g == 0])
     b.bind(Type((m,), dtype, path))
     key = heads(b, Type((m, groups, d), dtype, path))
     value = heads(b, Type((m, groups, b.static()), dtype, path))

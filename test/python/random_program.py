@@ -225,6 +225,9 @@ class Program:
                     n, s = evaluate(a.of, own), own[a.value.type.extents[0]]
                     if s == 0 and n > 0:
                         own[a.value.type.extents[0]] = 1
+                        for of_members in own.values():  # which may be the same list twice
+                            if isinstance(of_members, list) and len(of_members) < own["S"]:
+                                of_members.append(0)
         return samples
 
     def data(self, samples, seed):
@@ -244,7 +247,11 @@ class Program:
                 continue
             out.append([])
             for s in range(own[type.path[1]]):
-                here = {k: v[s] if isinstance(v, list) else v for k, v in own.items()}
+                here = {
+                    k: v[s] if isinstance(v, list) else v
+                    for k, v in own.items()
+                    if not isinstance(v, list) or self.bound[k] == type.path
+                }
                 out[-1].append(numbers(a, [evaluate(e, here) for e in type.extents], rng, here))
         return out
 

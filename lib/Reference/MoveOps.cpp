@@ -409,20 +409,20 @@ LogicalResult Interpreter::run(ragged::NestOp op) {
   return set(op.getResult(), std::move(result));
 }
 
-/// Calls `move` with the numbers of each of the members, which are over `path`,
-/// and their place in those of what they are members of: one after the other.
-static LogicalResult moveMembers(
-    Operation *op, Scope &scope, Path path, ArrayRef<int64_t> parents,
-    MutableArrayRef<Array> members, MutableArrayRef<Array> wholes,
-    function_ref<void(MutableArrayRef<Number>, MutableArrayRef<Number>)> move) {
+/// Calls `move` with each of the members, which are over `path`, and its place
+/// in the numbers of what it is a member of: one after the other.
+template <typename Members, typename Wholes, typename Move>
+static LogicalResult moveMembers(Operation *op, Scope &scope, Path path,
+                                 ArrayRef<int64_t> parents, Members &members,
+                                 Wholes &wholes, Move move) {
   std::vector<size_t> moved(wholes.size(), 0);
   for (auto [member, parent] : llvm::zip_equal(members, parents)) {
-    Array &whole = wholes[parent];
+    auto &whole = wholes[parent];
     size_t count = member.data.size();
     if (moved[parent] + count > whole.data.size())
       return op->emitError("the parts do not fit in ")
              << scope.describe(path.drop_back(), parent);
-    move(member.data, MutableArrayRef(whole.data).slice(moved[parent], count));
+    move(member, whole.data.begin() + moved[parent]);
     moved[parent] += count;
   }
   return success();
@@ -434,11 +434,10 @@ LogicalResult Interpreter::run(ragged::UnnestOp op) {
   FailureOr<const Instances *> instances = getInstances(op, path);
   if (failed(result) || failed(instances))
     return failure();
-  RaggedValue source = get(op.getSource());
   if (failed(moveMembers(
           op, scope, path, (*instances)->ancestors[path.size() - 1],
-          source.instances, result->instances,
-          [](auto member, auto whole) { llvm::copy(member, whole.begin()); })))
+          get(op.getSource()).instances, result->instances,
+          [](auto &member, auto place) { llvm::copy(member.data, place); })))
     return failure();
   return set(op.getResult(), std::move(*result));
 }
@@ -449,11 +448,12 @@ LogicalResult Interpreter::run(ragged::RenestOp op) {
   FailureOr<const Instances *> instances = getInstances(op, path);
   if (failed(result) || failed(instances))
     return failure();
-  RaggedValue source = get(op.getSource());
   if (failed(moveMembers(
           op, scope, path, (*instances)->ancestors[path.size() - 1],
-          result->instances, source.instances,
-          [](auto member, auto whole) { llvm::copy(whole, member.begin()); })))
+          result->instances, get(op.getSource()).instances,
+          [](auto &member, auto place) {
+            std::copy_n(place, member.data.size(), member.data.begin());
+          })))
     return failure();
   return set(op.getResult(), std::move(*result));
 }

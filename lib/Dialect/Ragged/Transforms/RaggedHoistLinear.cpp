@@ -47,7 +47,12 @@ private:
   Value rewrite(LinearOp op, const LinearForm &form);
   /// The source of a term, centred and times its gains.
   Value getSource(TermBuilder &b, const Term &term);
-  Value getCentred(TermBuilder &b, Value source);
+  /// Along the last dim, with the accumulator's type.
+  static Value getMean(TermBuilder &b, Value source);
+  static Value getCentred(TermBuilder &b, Value source);
+  /// The sum of the terms less their means, squared, as a value of type
+  /// `whole`.
+  Value getSquares(TermBuilder &b, NormalizeOp norm, const LogicalType &whole);
   /// 1 / sqrt(variance + eps) per row.
   Value getDeviation(TermBuilder &b, NormalizeOp norm);
 
@@ -91,20 +96,28 @@ Cost Hoister::getCost(LinearOp op, const LinearForm &form) {
   return cost;
 }
 
-Value Hoister::getCentred(TermBuilder &b, Value source) {
+Value Hoister::getMean(TermBuilder &b, Value source) {
   Value wide = b.widen(source);
   LogicalType type = LogicalType::of(wide);
   int64_t last = type.getRank() - 1;
   int64_t columns = *type.extents[last].getConstant();
   Value sum = b.reduce(ReduceKind::Sum, wide, {last});
-  auto rows = llvm::to_vector(llvm::seq<int64_t>(0, last));
-  return b.map(
-      type, {wide, b.broadcast({sum, rows}, type)},
-      [&](OpBuilder &o, Location l, ValueRange x) -> Value {
-        Value one =
-            makeNumber(o, l, type.elementType, columns ? 1.0 / columns : 0.0);
-        return arith::SubFOp::create(o, l, x[0], makeMul(o, l, x[1], one));
-      });
+  return b.map(LogicalType::of(sum), sum,
+               [&](OpBuilder &o, Location l, ValueRange x) {
+                 return makeMul(o, l, x[0],
+                                makeNumber(o, l, type.elementType,
+                                           columns ? 1.0 / columns : 0.0));
+               });
+}
+
+Value Hoister::getCentred(TermBuilder &b, Value source) {
+  Value wide = b.widen(source);
+  LogicalType type = LogicalType::of(wide);
+  auto rows = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank() - 1));
+  return b.map(type, {wide, b.broadcast({getMean(b, source), rows}, type)},
+               [](OpBuilder &o, Location l, ValueRange x) -> Value {
+                 return arith::SubFOp::create(o, l, x[0], x[1]);
+               });
 }
 
 /// The sum of `inputs` times `factors`.
@@ -125,26 +138,54 @@ static Value createSum(OpBuilder &b, Location loc, ValueRange inputs,
   return sum;
 }
 
-/// R6: the mean is taken off the terms, so that the sum of squares is a second
-/// pass over what is left, as it is without the rewrite.
-Value Hoister::getDeviation(TermBuilder &b, NormalizeOp norm) {
-  const LinearForm &form = forms.get(norm.getSource());
-  LogicalType whole = form.type;
-  whole.elementType = getAccumulatorType(whole.elementType);
-  int64_t last = whole.getRank() - 1;
-  int64_t columns = *whole.extents[last].getConstant();
+/// R6: the mean is taken off before squares are added up, as it is without the
+/// rewrite. Off the whole where that is made for others too, so that the
+/// centred terms need not be kept for it; else off the terms.
+Value Hoister::getSquares(TermBuilder &b, NormalizeOp norm,
+                          const LogicalType &whole) {
+  Value source = norm.getSource();
+  const LinearForm &form = forms.get(source);
+  bool isMadeAnyway = form.type.elementType == whole.elementType &&
+                      llvm::any_of(source.getUsers(), [](Operation *user) {
+                        return !isa<NormalizeOp>(user);
+                      });
+  LogicalType type = whole;
+  if (isMadeAnyway)
+    type.extents.pop_back();
+  type.order = RaggedTensorType::getDefaultOrder(type.extents);
   SmallVector<Value> inputs;
   SmallVector<double> factors;
   for (const Term &term : form.terms) {
-    Value centred = getCentred(b, term.source.value);
-    inputs.push_back(b.broadcast({centred, term.source.dims}, whole));
+    Placed part = term.source;
+    if (isMadeAnyway)
+      part.dims.pop_back();
+    part.value =
+        isMadeAnyway ? getMean(b, part.value) : getCentred(b, part.value);
+    inputs.push_back(b.broadcast(part, type));
     factors.push_back(term.factor);
   }
-  Value squares =
-      b.map(whole, inputs, [&](OpBuilder &o, Location l, ValueRange x) {
-        Value sum = createSum(o, l, x, factors);
-        return makeMul(o, l, sum, sum);
-      });
+  if (!isMadeAnyway)
+    return b.map(whole, inputs, [&](OpBuilder &o, Location l, ValueRange x) {
+      Value sum = createSum(o, l, x, factors);
+      return makeMul(o, l, sum, sum);
+    });
+  Value mean = b.map(type, inputs, [&](OpBuilder &o, Location l, ValueRange x) {
+    return createSum(o, l, x, factors);
+  });
+  auto rows = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+  return b.map(whole, {source, b.broadcast({mean, rows}, whole)},
+               [](OpBuilder &o, Location l, ValueRange x) {
+                 Value rest = arith::SubFOp::create(o, l, x[0], x[1]);
+                 return makeMul(o, l, rest, rest);
+               });
+}
+
+Value Hoister::getDeviation(TermBuilder &b, NormalizeOp norm) {
+  LogicalType whole = LogicalType::of(norm.getSource());
+  whole.elementType = getAccumulatorType(whole.elementType);
+  int64_t last = whole.getRank() - 1;
+  int64_t columns = *whole.extents[last].getConstant();
+  Value squares = getSquares(b, norm, whole);
   Value sum = b.reduce(ReduceKind::Sum, squares, {last});
   Type type = whole.elementType;
   double eps = norm.getEps().convertToDouble();

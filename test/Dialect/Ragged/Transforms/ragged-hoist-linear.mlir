@@ -208,3 +208,30 @@ func.func @not_worth_it(%u: !ragged.tensor<[N, 1], f32>, %v: !ragged.tensor<[M, 
   %y = ragged.linear %p, %w : !ragged.tensor<[N, M, 1], f32>, tensor<1x16xf32> -> !ragged.tensor<[N, M, 16], f32>
   return %y : !ragged.tensor<[N, M, 16], f32>
 }
+
+// -----
+
+// The pairs are a result, too: their deviation is made of them, less the means of the terms.
+// CHECK-LABEL: func.func @returned(
+// CHECK-SAME: %[[U:.*]]: !ragged.tensor<[N, 8], f32>, %[[V:.*]]: !ragged.tensor<[M, 8], f32>
+// CHECK: %[[P:.*]] = ragged.map {{.*}}!ragged.tensor<[N, M, 8], f32>
+// CHECK: %[[US:.*]] = ragged.reduce sum %[[U]] dims [1] : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N], f32>
+// CHECK: %[[VS:.*]] = ragged.reduce sum %[[V]] dims [1] : !ragged.tensor<[M, 8], f32> -> !ragged.tensor<[M], f32>
+// CHECK: %[[MEAN:.*]] = ragged.map ins(%{{.*}}, %{{.*}} : !ragged.tensor<[N, M], f32>, !ragged.tensor<[N, M], f32>)
+// CHECK: %[[WIDE:.*]] = ragged.broadcast %[[MEAN]] dims [0, 1]
+// CHECK: %[[SQUARES:.*]] = ragged.map ins(%[[P]], %[[WIDE]]
+// CHECK: arith.subf
+// CHECK: ragged.reduce sum %[[SQUARES]] dims [2]
+func.func @returned(%u: !ragged.tensor<[N, 8], f32>, %v: !ragged.tensor<[M, 8], f32>, %w: tensor<8x16xf32>)
+    -> (!ragged.tensor<[N, M, 8], f32>, !ragged.tensor<[N, M, 16], f32>) {
+  %a = ragged.broadcast %u dims [0, 2] : !ragged.tensor<[N, 8], f32> -> !ragged.tensor<[N, M, 8], f32>
+  %b = ragged.broadcast %v dims [1, 2] : !ragged.tensor<[M, 8], f32> -> !ragged.tensor<[N, M, 8], f32>
+  %p = ragged.map ins(%a, %b : !ragged.tensor<[N, M, 8], f32>, !ragged.tensor<[N, M, 8], f32>) {
+  ^bb0(%i: f32, %j: f32):
+    %s = arith.addf %i, %j : f32
+    ragged.yield %s : f32
+  } -> !ragged.tensor<[N, M, 8], f32>
+  %n = ragged.normalize layer %p : !ragged.tensor<[N, M, 8], f32> -> !ragged.tensor<[N, M, 8], f32>
+  %y = ragged.linear %n, %w : !ragged.tensor<[N, M, 8], f32>, tensor<8x16xf32> -> !ragged.tensor<[N, M, 16], f32>
+  return %p, %y : !ragged.tensor<[N, M, 8], f32>, !ragged.tensor<[N, M, 16], f32>
+}

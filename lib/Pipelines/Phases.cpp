@@ -81,6 +81,8 @@ void nested::buildToKernels(OpPassManager &pm, const PhaseOptions &options) {
   // GPU are limited by its workgroup memory.
   if (!GPUSpec::isGPU(options.target))
     form.largeTileRows = 96;
+  // Threads of a GPU compute elements where they need them.
+  form.share = !GPUSpec::isGPU(options.target);
   functions.addPass(ragged::createRaggedFormKernels(form));
   // Loads were repeated per use, constants per tile.
   functions.addPass(createCSEPass());

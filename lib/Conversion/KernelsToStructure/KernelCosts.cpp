@@ -15,9 +15,14 @@ using namespace nested::ragged;
 /// FLOPs and bytes of a row, for plans and remarks: formulas of what the
 /// program asks for, not of what caches make of it.
 void nested::ragged::countCosts(KernelOp kernel, EmittedKernel &emitted) {
+  llvm::SmallDenseSet<Value> ofRows = {kernel.getBody().getArgument(0)};
   for (Operation &op : kernel.getBody().front()) {
+    // What all tiles share is made once.
+    if (llvm::any_of(op.getOperands(),
+                     [&](Value value) { return ofRows.contains(value); }))
+      ofRows.insert_range(op.getResults());
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-      if (isa<linalg::FillOp>(op))
+      if (!ofRows.contains(op.getResult(0)))
         continue;
       int64_t points = 1, work = 0;
       for (int64_t size : linalgOp.getStaticLoopRanges())

@@ -173,10 +173,10 @@ Value TileEmitter::blockSlice(Frame &frame, Value value,
   Operation *op = value.getDefiningOp();
   if (op && op->getBlock() == loop.getBody() &&
       graph.kindOf(op) == NodeKind::Splat)
-    return splatSlice(frame.b, cast<linalg::GenericOp>(op), ranges,
-                      [&](Value operand, ArrayRef<DimRange> part) {
-                        return blockSlice(frame, operand, part);
-                      });
+    return emitResultPart(frame.b, cast<linalg::GenericOp>(op), ranges,
+                          [&](Value operand, ArrayRef<DimRange> part) {
+                            return blockSlice(frame, operand, part);
+                          });
   return extractSlice(frame.b, value.getLoc(), whole(value), ranges);
 }
 

@@ -89,10 +89,10 @@ Value TileEmitter::rowSlice(Frame &frame, Value value,
       return extractSlice(b, loc, row, inner);
     }
     if (graph.kindOf(op) == NodeKind::Splat)
-      return splatSlice(b, cast<linalg::GenericOp>(op), ranges,
-                        [&](Value operand, ArrayRef<DimRange> part) {
-                          return rowSlice(frame, operand, part);
-                        });
+      return emitResultPart(b, cast<linalg::GenericOp>(op), ranges,
+                            [&](Value operand, ArrayRef<DimRange> part) {
+                              return rowSlice(frame, operand, part);
+                            });
   }
   return extractSlice(b, loc, whole(value), ranges);
 }

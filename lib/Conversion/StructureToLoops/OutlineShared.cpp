@@ -10,14 +10,15 @@
 // 1. Roots: linalg ops at the top of the kernel that are made of the dense
 //    operands of the launch alone, and that ops inside of loops use.
 // 2. A new kernel makes the roots of these operands and stores them into new
-//    arguments, index by index of the first dim, which are its units. Its
-//    launch stands in front of the kernel's; the buffers live from the one to
-//    the other.
+//    arguments, part by part of the first dim, which are its units. Its launch
+//    stands in front of the kernel's; the buffers live from the one to the
+//    other.
 // 3. The old kernel gets the buffers behind its other memrefs, and does without
 //    what it needed for the roots alone.
 //
 //===----------------------------------------------------------------------===//
 
+#include "TileMatch.h"
 #include "TileSlices.h"
 
 #include "nested/Conversion/LoopsToLLVM/Passes.h"
@@ -32,6 +33,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
+
+#include <numeric>
 
 namespace nested {
 #define GEN_PASS_DEF_OUTLINESHARED
@@ -61,17 +64,93 @@ struct Root {
   RankedTensorType getType() {
     return cast<RankedTensorType>(op.getResult(0).getType());
   }
-  /// Whether it can be made in parts of the first dim.
+  /// Whether it can be made in parts of the first dim, from what is in memory
+  /// and from splats.
   bool canCut() {
-    return op.getNumResults() == 1 &&
-           op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity() &&
-           !op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)) &&
-           tile::canCut(op, 0) &&
-           llvm::count_if(slice, llvm::IsaPred<linalg::GenericOp>) == 1;
+    AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+    return op.getNumResults() == 1 && map.getNumResults() > 0 &&
+           map.isProjectedPermutation() && map.getDimPosition(0) == 0 &&
+           tile::canCut(op, 0) && llvm::all_of(slice, [&](Operation *each) {
+             auto generic = dyn_cast<linalg::GenericOp>(each);
+             return !generic || generic == op || isSplat(generic);
+           });
   }
+  /// Indices of the first dim that a unit makes: numbers, as many as make
+  /// vectors, or whole rows.
+  int64_t getPart() {
+    constexpr int64_t mostNumbers = 64;
+    int64_t size = getType().getDimSize(0);
+    return getType().getRank() == 1 ? std::gcd(size, mostNumbers) : 1;
+  }
+  DimRange getUnit(OpBuilder &b, Value unit) {
+    int64_t part = getPart();
+    if (part == 1)
+      return DimRange::at(unit);
+    Location loc = op.getLoc();
+    Value size = arith::ConstantIndexOp::create(b, loc, part);
+    Value begin = arith::MulIOp::create(b, loc, unit, size);
+    return DimRange::part(OpFoldResult(begin), part);
+  }
+  int64_t getPoints() {
+    int64_t points = 1;
+    for (int64_t size : op.getStaticLoopRanges())
+      points *= size;
+    return points;
+  }
+  /// The part of the root with these ranges of its dims.
+  Value make(OpBuilder &b, ArrayRef<DimRange> ranges);
+  int64_t getUnits() { return getType().getDimSize(0) / getPart(); }
 };
 
 } // namespace
+
+Value Root::make(OpBuilder &b, ArrayRef<DimRange> ranges) {
+  Location loc = op.getLoc();
+  std::function<Value(OpBuilder &, Value, ArrayRef<DimRange>)> slice =
+      [&](OpBuilder &at, Value value, ArrayRef<DimRange> needed) -> Value {
+    auto sliceThere = [&](Value source, ArrayRef<DimRange> part) {
+      return slice(at, source, part);
+    };
+    if (auto splat = value.getDefiningOp<linalg::GenericOp>())
+      return emitResultPart(at, splat, needed, sliceThere);
+    return extractSlice(at, loc, value, needed);
+  };
+  DimRanges loops;
+  SmallVector<unsigned> summed;
+  for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges())) {
+    loops.push_back(DimRange::all(b, size));
+    if (op.getIteratorTypesArray()[loop] == utils::IteratorType::reduction)
+      summed.push_back(loop);
+  }
+  AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  for (auto [dim, range] : llvm::enumerate(ranges))
+    loops[result.getDimPosition(dim)] = range;
+  // Sums go along the result, index by index of what is added up.
+  std::function<Value(OpBuilder &, unsigned, Value)> sum =
+      [&](OpBuilder &at, unsigned k, Value init) -> Value {
+    if (k == summed.size())
+      return emitPart(
+                 at, op, loops,
+                 [&](Value value, ArrayRef<DimRange> needed) {
+                   return slice(at, value, needed);
+                 },
+                 init ? ValueRange(init) : ValueRange())
+          .getResult(0);
+    auto constant = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(at, loc, value);
+    };
+    return buildLoop(
+               at, loc, constant(0), constant(loops[summed[k]].size), 1, init,
+               [&](OpBuilder &inner, Value index, ValueRange sums) {
+                 loops[summed[k]] = DimRange::at(index);
+                 return SmallVector<Value>{sum(inner, k + 1, sums.front())};
+               })
+        .front();
+  };
+  Value init =
+      summed.empty() ? Value() : slice(b, op.getDpsInits().front(), ranges);
+  return sum(b, 0, init);
+}
 
 /// Adds the ops that `value` is made of, operands first. Fails where one of
 /// them is not pure, or is an argument that is not in `known`.
@@ -139,8 +218,7 @@ void OutlineShared::outline(func::FuncOp kernel, ragged::LaunchOp launch) {
     bool inLoops = llvm::any_of(op->getUsers(), [&](Operation *user) {
       return user->getBlock() != &body;
     });
-    if (op.getNumResults() == 1 && inLoops &&
-        root.getType().getNumElements() >= minElements &&
+    if (op.getNumResults() == 1 && inLoops && root.getPoints() >= minPoints &&
         succeeded(collect(op.getResult(0), &body, known, root.slice)) &&
         root.canCut())
       roots.push_back(std::move(root));
@@ -171,8 +249,8 @@ void OutlineShared::outline(func::FuncOp kernel, ragged::LaunchOp launch) {
   int64_t units = 0, bytes = 0;
   b.setInsertionPoint(getPlaceBefore(launch, buffers));
   for (Root &root : roots) {
-    units = std::max(units, root.getType().getDimSize(0));
-    bytes += 2 * root.getType().getNumElements() *
+    units = std::max(units, root.getUnits());
+    bytes += (root.getPoints() + root.getType().getNumElements()) *
              llvm::divideCeil(root.getType().getElementTypeBitWidth(), 8);
     RankedTensorType type = root.getType();
     types.push_back(MemRefType::get(type.getShape(), type.getElementType()));
@@ -215,29 +293,26 @@ void OutlineShared::outline(func::FuncOp kernel, ragged::LaunchOp launch) {
   for (auto [k, root] : llvm::enumerate(roots)) {
     Value dest = entry->getArgument(sources.size() + k);
     Value last = arith::MinSIOp::create(
-        b, loc, end,
-        arith::ConstantIndexOp::create(b, loc, root.getType().getDimSize(0)));
-    linalg::GenericOp op = root.op;
-    SmallVector<int64_t> extents = op.getStaticLoopRanges();
+        b, loc, end, arith::ConstantIndexOp::create(b, loc, root.getUnits()));
     buildLoop(b, loc, begin, last, 1, {},
-              [&](OpBuilder &inner, Value index, ValueRange) {
-                DimRanges ranges{DimRange::at(index)};
-                for (int64_t extent : ArrayRef(extents).drop_front())
-                  ranges.push_back(DimRange::all(inner, extent));
-                linalg::GenericOp part = emitPart(
-                    inner, op, ranges,
-                    [&](Value value, ArrayRef<DimRange> needed) {
-                      return extractSlice(inner, loc,
-                                          map.lookupOrDefault(value), needed);
-                    });
+              [&, &root = root](OpBuilder &inner, Value unit, ValueRange) {
+                DimRanges ranges{root.getUnit(inner, unit)};
+                for (int64_t size : root.getType().getShape().drop_front())
+                  ranges.push_back(DimRange::all(inner, size));
+                Value part = root.make(inner, ranges);
                 bufferization::MaterializeInDestinationOp::create(
-                    inner, loc, TypeRange(), part.getResult(0),
+                    inner, loc, TypeRange(), part,
                     subview(inner, loc, dest, ranges), /*restrict=*/true,
                     /*writable=*/true);
                 return SmallVector<Value>();
               });
   }
   func::ReturnOp::create(b, loc);
+  for (Operation *op : slice)
+    if (!isa<linalg::GenericOp>(op))
+      op->replaceUsesWithIf(map.lookup(op)->getResults(), [&](OpOperand &use) {
+        return shared->isAncestor(use.getOwner());
+      });
 
   // The kernel that uses them.
   for (auto [k, root] : llvm::enumerate(roots)) {

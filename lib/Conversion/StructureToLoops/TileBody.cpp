@@ -153,11 +153,7 @@ void TileBody::sinkSplats(IRRewriter &rewriter, scf::ForOp loop) {
   rewriter.setInsertionPointToStart(loop.getBody());
   for (Value value : values) {
     auto op = value.getDefiningOp<linalg::GenericOp>();
-    if (!op || op.getNumResults() != 1 ||
-        llvm::any_of(
-            op.getInputs(),
-            [](Value input) { return isa<ShapedType>(input.getType()); }) ||
-        op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)))
+    if (!op || !isSplat(op))
       continue;
     Value copy = rewriter.clone(*op)->getResult(0);
     value.replaceUsesWithIf(copy, [&](OpOperand &use) {
@@ -198,16 +194,37 @@ void TileBody::hoistShared(IRRewriter &rewriter, scf::ForOp loop,
     llvm::SetVector<Value> values;
     getUsedValuesDefinedAbove(op.getRegions(), values);
     values.insert_range(op.getOperands());
-    shared = shared && llvm::all_of(values, [&](Value value) {
-               return loop.isDefinedOutsideOfLoop(value) ||
-                      value.getDefiningOp<tensor::EmptyOp>() ||
-                      matchPattern(value, m_Constant());
-             });
-    if (!shared)
+    auto isOutside = [&](Value value) {
+      return loop.isDefinedOutsideOfLoop(value);
+    };
+    auto isMadeOfConstants = [&](Value value) {
+      auto generic = value.getDefiningOp<linalg::GenericOp>();
+      return value.getDefiningOp<tensor::EmptyOp>() ||
+             matchPattern(value, m_Constant()) ||
+             (generic && isSplat(generic) &&
+              llvm::all_of(generic.getInputs(), [&](Value input) {
+                return isOutside(input) || matchPattern(input, m_Constant());
+              }));
+    };
+    if (!shared || !llvm::all_of(values, [&](Value value) {
+          return isOutside(value) || isMadeOfConstants(value);
+        }))
       continue;
-    for (Value value : values)
-      if (!loop.isDefinedOutsideOfLoop(value))
-        value.getDefiningOp()->moveBefore(loop);
+    for (Value value : values) {
+      if (isOutside(value))
+        continue;
+      // Tiles have fills of their own.
+      Operation *def = value.getDefiningOp();
+      if (isa<linalg::GenericOp>(def)) {
+        for (Value operand : def->getOperands())
+          if (!isOutside(operand))
+            operand.getDefiningOp()->moveBefore(loop);
+        rewriter.setInsertionPoint(loop);
+        op.replaceUsesOfWith(value, rewriter.clone(*def)->getResult(0));
+      } else {
+        def->moveBefore(loop);
+      }
+    }
     op.moveBefore(loop);
   }
 }

@@ -55,15 +55,6 @@ Value TileEmitter::whole(Value value) {
   return view;
 }
 
-Value TileEmitter::splatSlice(OpBuilder &b, linalg::GenericOp op,
-                              ArrayRef<DimRange> ranges, SliceFn slice) {
-  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  DimRanges loops(ranges.size());
-  for (auto [i, range] : llvm::enumerate(ranges))
-    loops[map.getDimPosition(i)] = range;
-  return emitPart(b, op, loops, slice).getResult(0);
-}
-
 Value TileEmitter::sourceTensor(Value memref) {
   Value &tensor = sources[memref];
   if (tensor)

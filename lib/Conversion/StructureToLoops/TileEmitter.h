@@ -144,8 +144,6 @@ private:
   emptyBuffers(llvm::ArrayRef<mlir::Value> values);
   /// The whole value: an outer one, or the buffer that holds it.
   mlir::Value whole(mlir::Value value);
-  mlir::Value splatSlice(mlir::OpBuilder &b, mlir::linalg::GenericOp op,
-                         llvm::ArrayRef<DimRange> ranges, SliceFn slice);
   /// The tensor of a memref of the caller, made in front of the tile loop.
   mlir::Value sourceTensor(mlir::Value memref);
 

@@ -35,13 +35,6 @@ static constexpr unsigned kMaxJoined = 4;
 // Matching
 //===----------------------------------------------------------------------===//
 
-/// Made of scalars.
-static bool isSplat(linalg::GenericOp op) {
-  return isFill(op) && llvm::none_of(op.getInputs(), [](Value input) {
-           return isa<ShapedType>(input.getType());
-         });
-}
-
 /// Passes an input on.
 static bool isBroadcast(linalg::GenericOp op) {
   return op.getNumDpsInits() == 1 && llvm::hasSingleElement(*op.getBody()) &&

@@ -88,6 +88,12 @@ bool nested::tile::isFill(linalg::GenericOp op) {
          !op.payloadUsesValueFromOperand(op.getDpsInitOperand(0));
 }
 
+bool nested::tile::isSplat(linalg::GenericOp op) {
+  return isFill(op) && llvm::none_of(op.getInputs(), [](Value input) {
+           return isa<ShapedType>(input.getType());
+         });
+}
+
 bool nested::tile::isSum(Region &region) {
   Block &body = region.front();
   auto add = body.getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();

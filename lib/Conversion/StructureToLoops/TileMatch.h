@@ -36,6 +36,9 @@ bool isOuterProduct(mlir::linalg::GenericOp op);
 /// what its output has there.
 bool isFill(mlir::linalg::GenericOp op);
 
+/// Whether it makes them of scalars.
+bool isSplat(mlir::linalg::GenericOp op);
+
 /// Whether the region adds its two arguments.
 bool isSum(mlir::Region &region);
 

@@ -208,6 +208,17 @@ linalg::GenericOp nested::tile::emitPart(OpBuilder &b, linalg::GenericOp op,
       });
 }
 
+Value nested::tile::emitResultPart(OpBuilder &b, linalg::GenericOp op,
+                                   ArrayRef<DimRange> ranges, SliceFn slice) {
+  DimRanges loops;
+  for (int64_t size : op.getStaticLoopRanges())
+    loops.push_back(DimRange::all(b, size));
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  for (auto [dim, range] : llvm::enumerate(ranges))
+    loops[map.getDimPosition(dim)] = range;
+  return emitPart(b, op, loops, slice).getResult(0);
+}
+
 linalg::GenericOp nested::tile::buildElementwise(
     OpBuilder &b, Location loc, ValueRange inputs, ValueRange inits,
     function_ref<void(OpBuilder &, Location, ValueRange)> body) {

@@ -71,6 +71,10 @@ mlir::linalg::GenericOp emitPart(mlir::OpBuilder &b, mlir::linalg::GenericOp op,
                                  llvm::ArrayRef<DimRange> loops, SliceFn slice,
                                  mlir::ValueRange inits = {});
 
+/// The part of the one result of `op` with these ranges of its dims.
+mlir::Value emitResultPart(mlir::OpBuilder &b, mlir::linalg::GenericOp op,
+                           llvm::ArrayRef<DimRange> ranges, SliceFn slice);
+
 /// An elementwise generic on values of one shape: `inputs` are of that shape,
 /// of a leading part of it, or scalars; the body gets (inputs, inits).
 mlir::linalg::GenericOp

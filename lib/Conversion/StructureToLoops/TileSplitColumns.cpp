@@ -74,18 +74,6 @@ static SmallVector<tensor::ExtractSliceOp> getColumnSlices(Value result) {
   return slices;
 }
 
-/// The part of the result of `op` with these ranges of its dims.
-static Value makePart(OpBuilder &b, linalg::GenericOp op,
-                      ArrayRef<DimRange> ranges, SliceFn slice) {
-  DimRanges loops;
-  for (int64_t size : op.getStaticLoopRanges())
-    loops.push_back(DimRange::all(b, size));
-  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  for (auto [dim, range] : llvm::enumerate(ranges))
-    loops[map.getDimPosition(dim)] = range;
-  return emitPart(b, op, loops, slice).getResult(0);
-}
-
 static FailureOr<linalg::GenericOp> getGeneric(RewriterBase &rewriter,
                                                Operation *op) {
   if (auto generic = dyn_cast_or_null<linalg::GenericOp>(op))
@@ -134,10 +122,11 @@ static void split(RewriterBase &rewriter, linalg::LinalgOp contraction) {
     ranges.push_back(DimRange::part(
         rewriter.getIndexAttr(slice.getStaticOffset(ranges.size())),
         slice.getType().getShape().back()));
-    Value part = makePart(
+    Value part = emitResultPart(
         rewriter, *op, ranges, [&](Value tensor, ArrayRef<DimRange> wanted) {
-          return tensor == init ? makePart(rewriter, *fill, wanted, sliceOf)
-                                : sliceOf(tensor, wanted);
+          return tensor == init
+                     ? emitResultPart(rewriter, *fill, wanted, sliceOf)
+                     : sliceOf(tensor, wanted);
         });
     rewriter.replaceOp(slice, part);
   }

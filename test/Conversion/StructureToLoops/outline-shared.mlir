@@ -18,6 +18,19 @@
 // CHECK-NOT:     tensor<64x128xf32>
 // CHECK:         tensor.extract_slice %[[PT]]
 
+// Sums of weights as well, as many of them at once as make vectors.
+// CHECK-LABEL: func.func @bias_shared
+// CHECK-SAME:      (%[[O:.*]]: memref<64xf32>, %[[W:.*]]: memref<64x128xf32>, %[[TO:.*]]: memref<128xf32>, %[[BEGIN:.*]]: index, %[[END:.*]]: index)
+// CHECK:         %[[LAST:.*]] = arith.minsi %[[END]], %c2
+// CHECK:         scf.for %[[P:[a-z0-9]*]] = %[[BEGIN]] to %[[LAST]]
+// CHECK:           %[[FIRST:.*]] = arith.muli %[[P]], %c64
+// CHECK:           %[[SUM:.*]] = scf.for %[[K:[a-z0-9]*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[ACC:.*]] = %{{.*}}) -> (tensor<64xf32>)
+// CHECK:             %[[ROW:.*]] = tensor.extract_slice %{{.*}}[%[[K]], %[[FIRST]]] [1, 64] [1, 1]
+// CHECK:             linalg.generic {{.*}} ins(%{{.*}}, %[[ROW]] : tensor<f32>, tensor<64xf32>) outs(%[[ACC]] : tensor<64xf32>)
+// CHECK:           bufferization.materialize_in_destination %[[SUM]] in restrict writable
+// CHECK-LABEL: func.func @bias(
+// CHECK-NOT:     tensor<64x128xf32>
+
 // What is small stays.
 // CHECK-LABEL: func.func @small(
 // CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<32x8xf32>)
@@ -49,6 +62,31 @@ module attributes {ragged.phase = "structure"} {
     } {ragged.tile_loop}
     return
   }
+  func.func @bias(%X: memref<?x128xf32>, %O: memref<64xf32>, %W: memref<64x128xf32>, %Y: memref<?x128xf32>, %begin: index, %end: index)
+      attributes {ragged.kernel} {
+    %c48 = arith.constant 48 : index
+    %zero = arith.constant 0.0 : f32
+    %o = bufferization.to_tensor %O restrict : memref<64xf32> to tensor<64xf32>
+    %w = bufferization.to_tensor %W restrict : memref<64x128xf32> to tensor<64x128xf32>
+    scf.for %t = %begin to %end step %c48 {
+      %left = arith.subi %end, %t : index
+      %live = arith.minsi %left, %c48 : index
+      %x = ragged.tile_load %X[%t] live %live : memref<?x128xf32> -> tensor<48x128xf32>
+      %eb = tensor.empty() : tensor<128xf32>
+      %zb = linalg.fill ins(%zero : f32) outs(%eb : tensor<128xf32>) -> tensor<128xf32>
+      %b = linalg.vecmat ins(%o, %w : tensor<64xf32>, tensor<64x128xf32>) outs(%zb : tensor<128xf32>) -> tensor<128xf32>
+      %e = tensor.empty() : tensor<48x128xf32>
+      %h = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>],
+                           iterator_types = ["parallel", "parallel"]}
+          ins(%x, %b : tensor<48x128xf32>, tensor<128xf32>) outs(%e : tensor<48x128xf32>) {
+      ^bb0(%i: f32, %j: f32, %out: f32):
+        %s = arith.addf %i, %j : f32
+        linalg.yield %s : f32
+      } -> tensor<48x128xf32>
+      ragged.tile_store %h, %Y[%t] live %live : tensor<48x128xf32>, memref<?x128xf32>
+    } {ragged.tile_loop}
+    return
+  }
   func.func @small(%X: memref<?x32xf32>, %W: memref<8x32xf32>, %Y: memref<?x8xf32>, %begin: index, %end: index)
       attributes {ragged.kernel} {
     %c48 = arith.constant 48 : index
@@ -74,7 +112,11 @@ module attributes {ragged.phase = "structure"} {
     %u = ragged.buffer arg 2 : !ragged.buffer<32xf32>
     %v = ragged.buffer arg 3 : !ragged.buffer<8x32xf32>
     %s = ragged.buffer result 1 : !ragged.buffer<8xf32>
+    %o = ragged.buffer arg 4 : !ragged.buffer<64xf32>
+    %z = ragged.buffer arg 5 : !ragged.buffer<128xf32>
+    %r = ragged.buffer result 2 : !ragged.buffer<128xf32>
     %n = ragged.table offsets <N> path [B]
+    ragged.launch @bias units groups row_table %n unit_table %n memrefs(%z, %o, %w, %r : !ragged.buffer<128xf32>, !ragged.buffer<64xf32>, !ragged.buffer<64x128xf32>, !ragged.buffer<128xf32>) {tile_rows = 48 : i64, flops_per_row = 2 : i64, bytes_per_row = 512 : i64}
     ragged.launch @linear units groups row_table %n unit_table %n memrefs(%x, %w, %y : !ragged.buffer<64xf32>, !ragged.buffer<64x128xf32>, !ragged.buffer<128xf32>) {tile_rows = 48 : i64, flops_per_row = 2 : i64, bytes_per_row = 512 : i64, errors = ["bad"]}
     ragged.launch @small units groups row_table %n unit_table %n memrefs(%u, %v, %s : !ragged.buffer<32xf32>, !ragged.buffer<8x32xf32>, !ragged.buffer<8xf32>) {tile_rows = 48 : i64, flops_per_row = 2 : i64, bytes_per_row = 512 : i64}
   }

@@ -83,18 +83,19 @@ def OutlineShared : Pass<"outline-shared", "::mlir::ModuleOp"> {
   let summary = "Compute once per call what all grains share";
   let description = [{
     Linalg ops in front of a kernel's loops that are made of dense operands alone, such
-    as weights that `tile-body` packs into panels, move into a kernel of their own,
-    `@NAME_shared`, whose units are the indices of their first dim (panels). The
-    schedule launches it in front of the kernel and holds its results in temporaries.
+    as weights that `tile-body` packs into panels, or sums of them, move into a kernel of
+    their own, `@NAME_shared`, whose units are the indices of their first dim (panels; 64
+    of them where each is a number). The schedule launches it in front of the kernel and
+    holds its results in temporaries.
 
-    Requires: the kernel is launched by one schedule, once. Results of fewer than
-    `min-elements` elements stay where they are, since a launch costs more, and so do
+    Requires: the kernel is launched by one schedule, once. Ops of fewer than
+    `min-points` points stay where they are, since a launch costs more, and so do
     those that are made of other such results.
 
     Guarantees: the arguments of kernels and the operands of launches agree.
   }];
   let options = [
-    Option<"minElements", "min-elements", "int64_t", "4096", "Smallest result to move">
+    Option<"minPoints", "min-points", "int64_t", "4096", "Least work to move">
   ];
   let dependentDialects = [
     "::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect",
@@ -268,7 +269,8 @@ def MarkPrepared : Pass<"mark-prepared", "::mlir::ModuleOp"> {
   let description = [{
     A launch gets the attribute `ragged.prepare` when it depends on dense arguments that nothing writes, on no length and on no sample:
     it packs or converts weights, or multiplies them with each other. The runtime can run it once, ahead of calls
-    (`nested_prepare`), and leave it out of them.
+    (`nested_prepare`), and leave it out of them. Where launches per sample alone are between it and the first step that reads
+    what it makes, it moves there: such launches run for some samples after the other, and what they do not need yet takes no memory.
 
     Requires: kernels as functions on memrefs, so that it is known what they write.
 

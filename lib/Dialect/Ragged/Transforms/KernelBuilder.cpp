@@ -10,11 +10,12 @@
 // 1. what the kernel reads becomes tile_read, tile_lookup, tile_coord,
 // tile_extent, or a
 //    shared operand (dense, without row dims);
-// 2. a generic becomes linalg over [tile rows, its static dims];
-// 3. a generic that reduces row dims becomes the part of it that stays within a
+// 2. what all tiles share becomes linalg on whole values;
+// 3. a generic becomes linalg over [tile rows, its static dims];
+// 4. a generic that reduces row dims becomes the part of it that stays within a
 // row,
 //    then tile_reduce;
-// 4. what is used outside is yielded.
+// 5. what is used outside is yielded.
 //
 //===----------------------------------------------------------------------===//
 
@@ -71,6 +72,16 @@ Value KernelBuilder::emitMatmul(const GenericPlan &generic,
   return linalg::MatmulOp::create(b, op.getLoc(), TypeRange{init.getType()},
                                   ValueRange{lhs, rhs}, ValueRange{init})
       .getResult(0);
+}
+
+/// Inputs that are one number become that number.
+static void mapFills(OpBuilder &b, GenericOp op, IRMapping &mapping) {
+  for (auto [i, value] : llvm::enumerate(op.getInputs()))
+    if (auto fill = value.getDefiningOp<FillOp>())
+      mapping.map(op.getBody().front().getArgument(i),
+                  arith::ConstantOp::create(b, op.getLoc(),
+                                            cast<TypedAttr>(fill.getValue()))
+                      .getResult());
 }
 
 /// The generic on tiles, into `init`. Without `combiner` the region yields
@@ -142,12 +153,7 @@ FailureOr<Value> KernelBuilder::emitLinalg(const GenericPlan &generic,
   }
   auto fillBody = [&](OpBuilder &builder, Location l, ValueRange blockArgs) {
     IRMapping mapping;
-    for (auto [i, value] : llvm::enumerate(op.getInputs()))
-      if (auto fill = value.getDefiningOp<FillOp>())
-        mapping.map(body.getArgument(i),
-                    arith::ConstantOp::create(builder, l,
-                                              cast<TypedAttr>(fill.getValue()))
-                        .getResult());
+    mapFills(builder, op, mapping);
     for (auto [k, arg] : llvm::enumerate(args))
       mapping.map(arg, blockArgs[k]);
     mapping.map(body.getArguments().back(), blockArgs.back());
@@ -186,6 +192,49 @@ FailureOr<Value> KernelBuilder::emitLinalg(const GenericPlan &generic,
       .getResult(0);
 }
 
+void KernelBuilder::emitShared(GenericOp op) {
+  b.setInsertionPointToEnd(&kernel.getBody().front());
+  loc = op.getLoc();
+  Block &body = op.getBody().front();
+  SmallVector<Value> values;
+  SmallVector<AffineMap> maps;
+  SmallVector<unsigned> arguments;
+  for (auto [i, value] : llvm::enumerate(op.getInputs())) {
+    if (value.getDefiningOp<FillOp>())
+      continue;
+    values.push_back(getInput(value));
+    maps.push_back(op.getInputMap(i));
+    arguments.push_back(i);
+  }
+  maps.push_back(op.getOutputMap(0));
+  SmallVector<utils::IteratorType> iterators;
+  for (unsigned dim = 0; dim < op.getDims().size(); ++dim)
+    iterators.push_back(op.isReduction(dim) ? utils::IteratorType::reduction
+                                            : utils::IteratorType::parallel);
+  RankedTensorType type = cast<RankedTensorType>(op.getResult(0).getType());
+  Value init =
+      isInitUsed(op)
+          ? fillTile(type.getShape(),
+                     cast<TypedAttr>(
+                         op.getInits()[0].getDefiningOp<FillOp>().getValue()))
+          : emptyTile(type.getShape(), getScalarType(type.getElementType()));
+  auto generic = linalg::GenericOp::create(
+      b, loc, TypeRange{init.getType()}, values, ValueRange{init}, maps,
+      iterators, [&](OpBuilder &inner, Location l, ValueRange args) {
+        IRMapping mapping;
+        mapFills(inner, op, mapping);
+        for (auto [k, i] : llvm::enumerate(arguments))
+          mapping.map(body.getArgument(i), args[k]);
+        mapping.map(body.getArguments().back(), args.back());
+        for (Operation &inside : body.without_terminator())
+          inner.clone(inside, mapping);
+        linalg::YieldOp::create(
+            inner, l,
+            mapping.lookupOrDefault(body.getTerminator()->getOperand(0)));
+      });
+  shared[op.getResult(0)] = generic.getResult(0);
+}
+
 LogicalResult KernelBuilder::emit(const GenericPlan &generic) {
   GenericOp op = generic.getOp();
   if (op->getNumResults() != 1)
@@ -208,7 +257,7 @@ LogicalResult KernelBuilder::emit(const GenericPlan &generic) {
   Operation *combiner = nullptr;
   Value initTile;
   Value init = op.getInits()[0];
-  bool usesInit = !op.getBody().front().getArguments().back().use_empty();
+  bool usesInit = isInitUsed(op);
   if (auto fill = init.getDefiningOp<FillOp>(); fill && usesInit) {
     initTile = fillTile(tileType.getShape(), cast<TypedAttr>(fill.getValue()));
   } else if (!usesInit || init.getDefiningOp<EmptyOp>()) {
@@ -408,6 +457,8 @@ LogicalResult KernelBuilder::run(StringRef name) {
   {
     OpBuilder::InsertionGuard guard(b);
     b.createBlock(&kernel.getBody(), {}, {TileType::get(context)}, {loc});
+    for (GenericOp op : plan.shared)
+      emitShared(op);
     for (const GenericPlan &generic : plan.generics)
       if (failed(emit(generic)))
         return failure();

@@ -87,6 +87,7 @@ private:
   mlir::FailureOr<mlir::Value> lookup(const GenericPlan &generic,
                                       GatherOp gather, const Access &access);
 
+  void emitShared(GenericOp op);
   mlir::LogicalResult emit(const GenericPlan &generic);
   mlir::LogicalResult emitFold(const GenericPlan &generic);
   mlir::FailureOr<mlir::Value> emitLinalg(const GenericPlan &generic,
@@ -109,6 +110,8 @@ private:
   int64_t tileRows = 0;
   KernelOp kernel;
   llvm::MapVector<mlir::Value, mlir::Value> inputs;
+  /// Values that are the same for all tiles, made in the kernel.
+  llvm::DenseMap<mlir::Value, mlir::Value> shared;
   /// Values of the kernel's generics: tiles, or what a fold gives.
   llvm::DenseMap<mlir::Value, mlir::Value> made;
 };

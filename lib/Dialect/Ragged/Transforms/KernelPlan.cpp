@@ -331,8 +331,7 @@ static bool isElementwise(GenericOp op) {
       op.getBatchReduced())
     return false;
   // It may start from a constant.
-  if (!op.getBody().front().getArguments().back().use_empty() &&
-      !op.getInits()[0].getDefiningOp<FillOp>())
+  if (isInitUsed(op) && !op.getInits()[0].getDefiningOp<FillOp>())
     return false;
   WalkResult walk =
       op.getBody().walk([](IndexOp) { return WalkResult::interrupt(); });

@@ -58,6 +58,8 @@ struct KernelPlan {
   llvm::SmallVector<mlir::StringAttr> path;
   llvm::SmallVector<ExtentAttr> space;
   llvm::SmallVector<GenericPlan> generics;
+  /// Of dense values alone, made in front of the tiles.
+  llvm::SmallVector<GenericOp> shared;
   /// Elementwise generics done where a fold ends, by the fold that they follow.
   llvm::MapVector<mlir::Operation *, llvm::SmallVector<GenericOp>> finalizers;
   /// Of the folds: the leading row dims that make a unit; the whole space if
@@ -136,11 +138,19 @@ mlir::FailureOr<std::vector<StepPlan>> planKernels(mlir::func::FuncOp func,
 /// Makes two kernels of each whose parts share nothing and are much work.
 void splitKernels(std::vector<StepPlan> &steps);
 
+/// Makes kernels of dense arguments alone a part of the one that reads them.
+void shareInKernels(std::vector<StepPlan> &steps);
+
 /// Writes the kernel as an op; maps the results of its generics to the op's.
 /// Tiles that are multiplied with many weights have at most `largeTileRows`.
 mlir::LogicalResult buildKernel(mlir::RewriterBase &rewriter,
                                 mlir::Location loc, const KernelPlan &plan,
                                 llvm::StringRef name, int64_t largeTileRows);
+
+/// Whether the region of a generic of one result reads what that starts from.
+inline bool isInitUsed(GenericOp op) {
+  return !op.getBody().front().getArguments().back().use_empty();
+}
 
 /// Whether every loop is a dim of some operand, which linalg asks for.
 bool coverDims(llvm::ArrayRef<mlir::AffineMap> maps);

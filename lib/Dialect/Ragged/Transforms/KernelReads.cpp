@@ -157,6 +157,8 @@ Value KernelBuilder::fillTile(ArrayRef<int64_t> shape, TypedAttr value) {
 //===----------------------------------------------------------------------===//
 
 Value KernelBuilder::getInput(Value value) {
+  if (Value whole = shared.lookup(value))
+    return whole;
   // Constants are part of the kernel.
   Type type = value.getType();
   if (auto dense = dyn_cast<RankedTensorType>(type))

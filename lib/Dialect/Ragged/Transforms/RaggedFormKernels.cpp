@@ -125,6 +125,9 @@ void RaggedFormKernels::runOnOperation() {
       failed(recomputeInKernels(func, *steps, price, *budget)))
     return signalPassFailure();
 
+  if (share && fuse != Fusion::Never)
+    shareInKernels(*steps);
+
   // The steps, in order, before the terminator; what they replace is dead then.
   Block &block = func.getBody().front();
   SmallVector<Operation *> old;

@@ -250,7 +250,9 @@ def RaggedFormKernels : Pass<"ragged-form-kernels", "::mlir::func::FuncOp"> {
 
        `fuse=never` makes a kernel of every generic, and stores every value; `fuse=always` computes again, in every
        function, whatever can be, at any price. To store one value whatever the cost, put a `ragged.barrier` behind it.
-    5. The kernel's region is written as linalg on tiles.
+    5. What is made of dense arguments alone (weights times weights, the offset of a norm taken through what is
+       behind it) and read by one kernel over samples becomes part of that, in front of its tiles.
+    6. The kernel's region is written as linalg on tiles.
 
     Each decision is a remark, of category `ragged-fusion` (what was fused, and why not) or
     `ragged-recompute` (what is computed again, what is stored, with its bytes).
@@ -265,7 +267,9 @@ def RaggedFormKernels : Pass<"ragged-form-kernels", "::mlir::func::FuncOp"> {
     Option<"flopsPerByte", "flops-per-byte", "int64_t", /*default=*/"128",
            "Work that may replace a byte that a backward kernel would read from an earlier one; 0: store all">,
     Option<"largeTileRows", "large-tile-rows", "int64_t", /*default=*/"48",
-           "Most rows of a tile that is multiplied with more than 1 MB of weights">
+           "Most rows of a tile that is multiplied with more than 1 MB of weights">,
+    Option<"share", "share", "bool", /*default=*/"true",
+           "Whether what is made of dense arguments alone becomes part of the kernel that reads it">
   ];
   let dependentDialects = ["::nested::ragged::RaggedDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];

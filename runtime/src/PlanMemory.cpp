@@ -166,7 +166,9 @@ static void measureTemps(nested_plan_t &plan) {
         isWindowed = true;
         temp.bytes = addSizes(windowBytes(plan.structure, steps, buffer),
                               alignment, "the size of a buffer");
-      } else if (buffer.first <= steps.last && buffer.last >= steps.first) {
+      } else if (buffer.first <= steps.last && buffer.last >= steps.first &&
+                 !(steps.remakes && entry.prepared &&
+                   entry.prepared->isMade[b] && buffer.first >= steps.first)) {
         // The steps are run again for each window.
         temp.first = std::min(temp.first, steps.first);
         temp.last = std::max(temp.last, steps.last);

@@ -233,8 +233,11 @@ void Run::runWindows(const WindowedSteps &steps) {
     }
     for (int s = steps.first; s <= steps.last; ++s) {
       const Step &step = entry.steps[s];
+      if (plan.skips(step) || (step.prepare && w > 0 && !steps.remakes))
+        continue;
       int64_t start = plan.onEvent ? now() : 0;
-      launch(step, Grains(step, structure, begin, end));
+      launch(step, step.prepare ? Grains(step, structure)
+                                : Grains(step, structure, begin, end));
       if (plan.onEvent)
         report(plan, NESTED_EVENT_STEP, s, 0, 0, 0, start);
     }

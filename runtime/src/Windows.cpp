@@ -36,17 +36,19 @@ static std::vector<int> findTemps(const Entry &entry, int first, int last,
 }
 
 /// Adds samples to a window while what lives at the same time fits.
-static std::vector<int64_t> cutSamples(const Structure &structure,
-                                       const WindowedSteps &steps,
-                                       int64_t numSamples, int64_t maxBytes) {
+static void cutSamples(const Structure &structure, WindowedSteps &steps,
+                       int64_t numSamples, int64_t maxBytes) {
   const Entry &entry = *structure.entry;
-  std::vector<int64_t> bounds = {0};
+  std::vector<int64_t> &bounds = steps.bounds;
+  bounds = {0};
   int64_t all = 0;
   for (int b : steps.temps)
     all = addSizes(all, bytesOf(structure, entry.buffers[b], 0, numSamples),
                    "the size of all buffers");
-  if (all <= maxBytes)
-    return {0, numSamples};
+  if (all <= maxBytes) {
+    bounds.push_back(numSamples);
+    return;
+  }
   std::vector<int64_t> live(steps.last - steps.first + 1); // Bytes, per step.
   auto add = [&](int64_t sample) {
     for (int b : steps.temps) {
@@ -59,39 +61,54 @@ static std::vector<int64_t> cutSamples(const Structure &structure,
     return *std::max_element(live.begin(), live.end());
   };
   for (int64_t i = 0; i < numSamples; ++i) {
-    if (add(i) <= maxBytes || i == bounds.back())
-      continue;
-    bounds.push_back(i);
-    std::fill(live.begin(), live.end(), 0);
-    add(i);
+    int64_t bytes = add(i);
+    if (bytes > maxBytes && i != bounds.back()) {
+      bounds.push_back(i);
+      std::fill(live.begin(), live.end(), 0);
+      bytes = add(i);
+    }
+    steps.remakes |= bytes > maxBytes;
   }
   bounds.push_back(numSamples);
-  return bounds;
+}
+
+/// The longest run of steps from `first` that may take turns with windows of
+/// one path; sets `path` to that, and returns the step behind the run.
+static size_t findRun(const Entry &entry, size_t first, int &path) {
+  size_t end = first;
+  path = -1;
+  for (size_t s = first; s < entry.steps.size(); ++s) {
+    const Step &step = entry.steps[s];
+    if (step.prepare)
+      continue;
+    if (!step.perSample)
+      break;
+    int its = entry.tables[step.units.rowTable].path;
+    if (path >= 0 && its != path)
+      break;
+    path = its;
+    end = s + 1;
+  }
+  return end;
 }
 
 std::vector<WindowedSteps> nested::rt::planWindows(const Structure &structure,
                                                    int64_t maxBytes) {
   const Entry &entry = *structure.entry;
   std::vector<WindowedSteps> result;
-  auto pathOf = [&](size_t s) {
-    return entry.steps[s].perSample
-               ? entry.tables[entry.steps[s].units.rowTable].path
-               : -1;
-  };
   for (size_t s = 0, next; s < entry.steps.size(); s = next) {
-    int path = pathOf(s);
-    for (next = s + 1; next < entry.steps.size() && pathOf(next) == path;)
-      ++next;
-    if (path < 0 || entry.paths[path].readyStep != notFromData)
-      continue;
+    int path;
+    next = findRun(entry, s, path);
     WindowedSteps steps;
     steps.first = static_cast<int>(s);
     steps.last = static_cast<int>(next) - 1;
+    next = std::max(next, s + 1);
+    if (path < 0 || entry.paths[path].readyStep != notFromData)
+      continue;
     steps.temps = findTemps(entry, steps.first, steps.last, path);
     if (steps.temps.empty())
       continue;
-    steps.bounds =
-        cutSamples(structure, steps, structure.counts[path], maxBytes);
+    cutSamples(structure, steps, structure.counts[path], maxBytes);
     if (steps.count() > 1)
       result.push_back(std::move(steps));
   }

@@ -20,18 +20,25 @@
 
 namespace nested::rt {
 
-/// A run of launches, and the windows that they run in.
+/// A run of launches, and the windows that they run in. Launches of prepared
+/// values, which are the same for all samples, may be among them.
 struct WindowedSteps {
   int first = 0, last = 0; // Steps, inclusive.
   std::vector<int> temps;  // Buffers that have memory for one window.
   /// The first sample of each window, and the number of samples.
   std::vector<int64_t> bounds;
 
+  /// Whether prepared values are made again for each window, so that they need
+  /// memory for the time of their readers only. Where a sample alone exceeds
+  /// the limit: its work is many times theirs.
+  bool remakes = false;
+
   int64_t count() const { return static_cast<int64_t>(bounds.size()) - 1; }
 };
 
 /// The runs of launches of an entry whose temporaries exceed `maxBytes`, cut
-/// into windows that do not, where a sample alone does not.
+/// into windows that do not, where a sample alone does not. Launches of
+/// prepared values count unless `isPrepared`.
 std::vector<WindowedSteps> planWindows(const Structure &structure,
                                        int64_t maxBytes);
 

@@ -14,7 +14,9 @@
 // 3. Until nothing changes: a candidate must read something, read temporaries
 //    of candidates, and share what it writes with candidates only, who have
 //    written it before anyone else reads it. Others are candidates no more.
-// 4. What is left is marked.
+// 4. What is left is marked, and moved to where it is first read, if only
+//    launches per sample are in between: they and it still take turns, and its
+//    memory is needed from there on only.
 //
 //===----------------------------------------------------------------------===//
 
@@ -63,6 +65,7 @@ private:
   bool canPrepare(LaunchOp launch, const Step &step);
   bool isPrepared(BufferOp temp);
   bool staysCandidate(const Step &step);
+  void moveToReader(const Step &step);
 
   ScheduleOp schedule;
   SymbolTable &kernels;
@@ -165,6 +168,29 @@ bool ScheduleMarker::staysCandidate(const Step &step) {
   });
 }
 
+void ScheduleMarker::moveToReader(const Step &step) {
+  Operation *first = nullptr;
+  for (const Step &other : steps)
+    if (other.op != step.op &&
+        llvm::any_of(other.reads,
+                     [&](BufferOp buffer) {
+                       return llvm::is_contained(step.writes, buffer);
+                     }) &&
+        step.op->isBeforeInBlock(other.op) &&
+        (!first || other.op->isBeforeInBlock(first)))
+      first = other.op;
+  auto takesTurns = [](Operation *op) {
+    auto launch = dyn_cast<LaunchOp>(op);
+    return isDeclaration(op) ||
+           (launch && (launch.getPerSample() || op->hasAttr(kPrepareAttr)));
+  };
+  Operation *next = step.op->getNextNode();
+  while (first && next != first && takesTurns(next))
+    next = next->getNextNode();
+  if (next == first)
+    step.op->moveBefore(first);
+}
+
 void ScheduleMarker::run() {
   for (Operation &op : schedule.getBody().front())
     addStep(&op);
@@ -177,9 +203,12 @@ void ScheduleMarker::run() {
       changed = true;
     }
   }
-  for (const Step &step : steps)
-    if (step.isCandidate)
-      step.op->setAttr(kPrepareAttr, UnitAttr::get(step.op->getContext()));
+  for (const Step &step : llvm::reverse(steps)) {
+    if (!step.isCandidate)
+      continue;
+    step.op->setAttr(kPrepareAttr, UnitAttr::get(step.op->getContext()));
+    moveToReader(step);
+  }
 }
 
 void MarkPrepared::runOnOperation() {

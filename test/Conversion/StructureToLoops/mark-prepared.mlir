@@ -5,9 +5,9 @@
 // @again writes to a temporary once more that @rows has read before: what it was must not be lost. @update writes an argument.
 
 // CHECK-LABEL: ragged.schedule @f
-// CHECK:         ragged.launch @pack {{.*}}flops_per_row = 1 : i64, ragged.prepare, tile_rows
+// CHECK:         ragged.alias
+// CHECK-NEXT:    ragged.launch @pack {{.*}}flops_per_row = 1 : i64, ragged.prepare, tile_rows
 // CHECK-NEXT:    ragged.launch @product {{.*}}flops_per_row = 1 : i64, ragged.prepare, tile_rows
-// CHECK-NEXT:    ragged.alias
 // CHECK-NEXT:    ragged.launch @pack {{.*}}flops_per_row = 1 : i64, ragged.prepare, tile_rows
 // CHECK-NEXT:    ragged.launch @rows {{.*}}flops_per_row = 1 : i64, tile_rows
 // CHECK-NEXT:    ragged.launch @zeros {{.*}}flops_per_row = 1 : i64, tile_rows

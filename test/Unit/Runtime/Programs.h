@@ -51,6 +51,36 @@ inline const char *pairDiagonal = R"json({
             "memrefs": [{"buffer": 3}, {"buffer": 4}, {"buffer": 2}, {"table": 1}, {"table": 2}],
             "units": {"kind": "groups", "unit_table": 1, "row_table": 1}, "bytes_per_row": 48}]})json";
 
+/// `pairDiagonal` of w * ones, and a copy of it that the second launch has as
+/// well: both are prepared, and have more memory than they use.
+inline const char *pairPrepared = R"json({
+ "name": "prepared",
+ "symbols": [{"name": "N", "path": ["B"], "arg": 0, "dim": 0}],
+ "args": [{"name": "x", "kind": "ragged", "dtype": "f32", "extents": ["N", "4"], "path": ["B"]},
+          {"name": "w", "kind": "dense", "dtype": "f32", "shape": [4]},
+          {"name": "ones", "kind": "dense", "dtype": "f32", "shape": [4]}],
+ "results": [{"name": "0", "kind": "ragged", "dtype": "f32", "extents": ["N", "4"], "path": ["B"]}],
+ "tables": [{"kind": "base", "arg": 0},
+            {"kind": "offsets", "extent": "N", "path": ["B"]},
+            {"kind": "offsets", "extent": "N * N", "path": ["B"]},
+            {"kind": "offsets", "extent": "4", "path": []}],
+ "buffers": [{"kind": "arg", "index": 0}, {"kind": "arg", "index": 1}, {"kind": "arg", "index": 2}, {"kind": "result", "index": 0},
+             {"kind": "temp", "rows": {"total": 2}, "row_bytes": 16, "first": 1, "last": 3},
+             {"kind": "temp", "rows": {"total": 1}, "row_bytes": 16, "first": 1, "last": 3},
+             {"kind": "temp", "rows": {"const": 32768}, "row_bytes": 16, "first": 0, "last": 1},
+             {"kind": "temp", "rows": {"const": 32768}, "row_bytes": 16, "first": 2, "last": 3}],
+ "steps": [{"op": "launch", "kernel": "multiply", "prepare": true, "memrefs": [{"buffer": 1}, {"buffer": 2}, {"buffer": 6}],
+            "units": {"kind": "groups", "unit_table": 3, "row_table": 3}},
+           {"op": "launch", "kernel": "pair_block", "per_sample": true,
+            "memrefs": [{"buffer": 0}, {"buffer": 6}, {"buffer": 4}, {"buffer": 5}, {"table": 0}, {"table": 1}, {"table": 2}],
+            "units": {"kind": "groups", "unit_table": 1, "row_table": 2},
+            "tile_rows": 4, "scratch_bytes": 16, "flops_per_row": 12, "bytes_per_row": 16},
+           {"op": "launch", "kernel": "multiply", "prepare": true, "memrefs": [{"buffer": 1}, {"buffer": 2}, {"buffer": 7}],
+            "units": {"kind": "groups", "unit_table": 3, "row_table": 3}},
+           {"op": "launch", "kernel": "add_diagonal", "per_sample": true,
+            "memrefs": [{"buffer": 4}, {"buffer": 5}, {"buffer": 3}, {"table": 1}, {"table": 2}, {"buffer": 7}],
+            "units": {"kind": "groups", "unit_table": 1, "row_table": 1}, "bytes_per_row": 48}]})json";
+
 /// x [N, 2] + y [M, 2], where N must be M.
 inline const char *addRows = R"json({
  "name": "add",

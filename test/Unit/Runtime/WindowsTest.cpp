@@ -18,7 +18,8 @@ namespace {
 
 using Lengths = std::vector<int64_t>;
 constexpr int64_t megabyte = int64_t(1) << 20;
-constexpr int64_t rowBytes = 16; // Of pairs.
+constexpr int64_t rowBytes = 16;            // Of pairs.
+constexpr int64_t sharedBytes = 32768 * 16; // Of each prepared value.
 
 class Windows : public ::testing::Test {
 protected:
@@ -58,10 +59,10 @@ protected:
     return out;
   }
 
-  /// Runs on 1, 2 and 4 threads and compares; how often the first step ran
-  /// on 1. `extra`: bytes of temporaries beside pairs and means.
+  /// Runs on 1, 2 and 4 threads and compares; how often step `step` ran on 1.
+  /// `extra`: bytes of temporaries beside pairs and means.
   int check(const Artifact &artifact, const Lengths &lengths,
-            int64_t extra = 1024) {
+            int64_t extra = 1024, int64_t step = 0) {
     std::vector<float> x = makeRows(lengths), want = reference(lengths, x);
     int64_t largest = 0, all = 0;
     for (int64_t n : lengths) {
@@ -69,15 +70,19 @@ protected:
       all += (n * n + n) * rowBytes;
     }
     int runs = 0;
+    std::pair<int64_t, int *> counted = {step, &runs};
     for (int64_t threads : {4, 2, 1}) {
       Call call(artifact.entry());
       call.lengths(0, {lengths}).data(0, x).data(1, w).pool(pools[threads]);
+      if (nested_entry_num_args(artifact.entry()) > 2)
+        call.data(2, ones);
       runs = 0;
       call.options.on_event = [](void *user, const nested_event *event) {
-        if (event->kind == NESTED_EVENT_STEP && event->step == 0)
-          ++*static_cast<int *>(user);
+        auto [which, count] = *static_cast<decltype(counted) *>(user);
+        if (event->kind == NESTED_EVENT_STEP && event->step == which)
+          ++*count;
       };
-      call.options.event_user = &runs;
+      call.options.event_user = &counted;
       EXPECT_EQ(NESTED_OK, call.run()) << nested_last_error();
       // Bits do not depend on windows.
       std::vector<float> got = call.result<float>(0);
@@ -90,7 +95,8 @@ protected:
   }
 
   Artifact diagonal{makeArtifact(pairDiagonal)};
-  std::vector<float> w = {1, -2, 0.5, 3};
+  Artifact prepared{makeArtifact(pairPrepared)};
+  std::vector<float> w = {1, -2, 0.5, 3}, ones = {1, 1, 1, 1};
   nested_pool_t *pools[5] = {};
 };
 
@@ -116,6 +122,34 @@ TEST_F(Windows, ALargeSampleHasOneOfItsOwn) {
   Lengths lengths(40, 5);
   lengths[17] = 450; // 3.2 MB of pairs.
   EXPECT_EQ(3, check(diagonal, lengths));
+}
+
+TEST_F(Windows, PreparedValuesAreMadeOnceForSmallSamples) {
+  Lengths lengths;
+  for (int64_t i = 0; i < 150; ++i)
+    lengths.push_back(i * 7 % 101);
+  EXPECT_GT(check(prepared, lengths, 1024 + 2 * sharedBytes, 1), 3);
+  EXPECT_EQ(1, check(prepared, lengths, 1024 + 2 * sharedBytes, 0));
+  EXPECT_EQ(1, check(prepared, lengths, 1024 + 2 * sharedBytes, 2));
+}
+
+/// For the time of their readers only they need memory beside a large sample.
+TEST_F(Windows, PreparedValuesAreMadeAgainBesideALargeSample) {
+  Lengths lengths(40, 5);
+  lengths[17] = 450;
+  EXPECT_EQ(3, check(prepared, lengths, 1024 + 2 * sharedBytes, 1));
+  EXPECT_EQ(3, check(prepared, lengths, 1024 + 2 * sharedBytes, 0));
+  Call call(prepared.entry());
+  std::vector<float> x = makeRows(lengths);
+  call.lengths(0, {lengths}).data(0, x).data(1, w).data(2, ones).pool(pools[1]);
+  ASSERT_OK(call.run());
+  EXPECT_LE(call.info().temp_bytes,
+            (450 * 450 + 450) * rowBytes + sharedBytes + 1024);
+}
+
+/// One sample is one window: nothing is made twice.
+TEST_F(Windows, PreparedValuesNeedMemoryForTheirReadersAlone) {
+  EXPECT_EQ(1, check(prepared, {300}, 1024 + sharedBytes, 0));
 }
 
 TEST_F(Windows, OnlyWhereAllStepsKeepSamplesApart) {

@@ -215,23 +215,32 @@ def scaling(run):
         "500 samples: one of 300 among 499 of 4 to 24": [*short[:250], 300, *short[250:]],
         "500 samples of 1": [1] * 500,
     }
+    if not run.quick:  # About a million cells each.
+        for n in (32, 64, 128, 256, 500, 1000):
+            batches[f"{1000000 // n**2} samples of {n}"] = [n] * (1000000 // n**2)
+        batches["near uniform: 61 samples of 118 to 138"] = random.integers(118, 139, 61).tolist()
+        batches["high variation: 24 samples of 8 to 350"] = random.integers(8, 351, 24).tolist()
+        batches["extreme: one of 900 among 150 of 4 to 60"] = [*random.integers(4, 61, 150), 900]
     run.report.section(
         "Batches of different shapes",
         "The block, one compiled artifact; nanoseconds per pair cell (without those for single rows), "
-        "and share of multiply-adds in registers.",
-        ["batch", "pair cells", *_per_thread(run, ("ms", "ns per cell", "share"))],
+        "share of multiply-adds in registers, and how many times as fast the most threads are as the "
+        "fewest.",
+        ["batch", "pair cells", *_per_thread(run, ("ms", "ns per cell", "share")), "times as fast"],
     )
     w = programs.weights(programs.BLOCK_SHAPES)
     for name, lengths in batches.items():
         cells = int((np.array(lengths) ** 2).sum())
-        row, flops = [name, str(cells)], programs.block_flops(lengths)
+        row, flops, medians = [name, str(cells)], programs.block_flops(lengths), []
         for threads in run.threads:
             call = Call(
                 programs.block, programs.batch(lengths, programs.SINGLE), w, threads=threads
             )
             median, share, _ = run.compare(call, flops, run.fma(threads))
             row += [(median * 1e3, "{:.2f}"), (median / cells * 1e9, "{:.0f}"), (share, PERCENT)]
-        run.report.row(*row)
+            medians.append(median)
+            del call
+        run.report.row(*row, (medians[0] / medians[-1], "{:.2f}"))
 
 
 def torch(run):

@@ -46,29 +46,63 @@ Value TileEmitter::overParts(
       .front();
 }
 
-/// Columns `panel` of a row of what is summed.
-Value TileEmitter::emitSummand(Frame &frame, Value value, DimRange panel) {
+/// The part `ranges`, of one row, of what is summed.
+Value TileEmitter::emitSummand(Frame &frame, Value value,
+                               ArrayRef<DimRange> ranges) {
   Operation *made = value.getDefiningOp();
-  DimRanges ranges{DimRange::at(frame.row), panel};
   if (graph.kindOf(made) != NodeKind::Summand)
     return rowSlice(frame, value, ranges);
   return emitPart(frame.b, cast<linalg::GenericOp>(made), ranges,
                   [&](Value operand, ArrayRef<DimRange> part) {
-                    return part.size() == 2 ? emitSummand(frame, operand, panel)
-                                            : rowSlice(frame, operand, part);
+                    return part.size() == ranges.size()
+                               ? emitSummand(frame, operand, part)
+                               : rowSlice(frame, operand, part);
                   })
       .getResult(0);
 }
 
-Value TileEmitter::addProducts(OpBuilder &b, linalg::GenericOp product,
-                               Value acc, bool fromZero, Value begin,
-                               Value end) {
-  Location loc = product.getLoc();
+/// acc += x[row, block[0]]^T y[row, block[1]], over the summed dims.
+static Value addRow(OpBuilder &b, Location loc, const OuterProduct &product,
+                    Value x, Value y, Value row, ArrayRef<DimRange> block,
+                    Value acc) {
+  DimRanges at = {product.summed.empty() ? DimRange::part(row, 1)
+                                         : DimRange::at(row)};
+  std::function<Value(OpBuilder &, unsigned, Value)> add =
+      [&](OpBuilder &body, unsigned dim, Value sums) -> Value {
+    if (dim < product.summed.size())
+      return buildLoop(
+                 body, loc, arith::ConstantIndexOp::create(body, loc, 0),
+                 arith::ConstantIndexOp::create(body, loc, product.summed[dim]),
+                 1, sums,
+                 [&](OpBuilder &inner, Value index, ValueRange args) {
+                   // The last one is the depth of the product.
+                   at.push_back(dim + 1 == product.summed.size()
+                                    ? DimRange::part(index, 1)
+                                    : DimRange::at(index));
+                   Value sum = add(inner, dim + 1, args[0]);
+                   at.pop_back();
+                   return SmallVector<Value>{sum};
+                 })
+          .front();
+    auto part = [&](Value tile, const DimRange &columns) {
+      DimRanges ranges(at);
+      ranges.push_back(columns);
+      return extractSlice(body, loc, tile, ranges);
+    };
+    // left^T right: multiply-adds.
+    return linalg::MatmulTransposeAOp::create(
+               body, loc, TypeRange(sums.getType()),
+               ValueRange{part(x, block[0]), part(y, block[1])}, sums)
+        .getResult(0);
+  };
+  return add(b, 0, acc);
+}
+
+Value TileEmitter::addProducts(OpBuilder &b, Location loc,
+                               const OuterProduct &product, Value acc,
+                               bool fromZero, Value begin, Value end) {
   auto type = cast<RankedTensorType>(acc.getType());
-  // The one whose columns are the accumulator's rows first.
-  bool isSwapped = product.getIndexingMapsArray()[0].isFunctionOfDim(2);
-  Value x = whole(product.getInputs()[isSwapped]);
-  Value y = whole(product.getInputs()[!isSwapped]);
+  Value x = whole(product.x), y = whole(product.y);
   int64_t lanes =
       std::max<int64_t>(options.vectorBits / type.getElementTypeBitWidth(), 1);
   constexpr int64_t height = 4;
@@ -98,21 +132,14 @@ Value TileEmitter::addProducts(OpBuilder &b, linalg::GenericOp product,
                   } else {
                     sums = extractSlice(inner, loc, whole, block);
                   }
-                  sums = buildLoop(
-                             inner, loc, begin, end, 1, sums,
-                             [&](OpBuilder &body, Value row, ValueRange args) {
-                               DimRange at = DimRange::part(row, 1);
-                               Value left =
-                                   extractSlice(body, loc, x, {at, block[0]});
-                               Value right =
-                                   extractSlice(body, loc, y, {at, block[1]});
-                               // left^T right: multiply-adds.
-                               auto sum = linalg::MatmulTransposeAOp::create(
-                                   body, loc, TypeRange(args[0].getType()),
-                                   ValueRange{left, right}, args[0]);
-                               return SmallVector<Value>{sum.getResult(0)};
-                             })
-                             .front();
+                  sums =
+                      buildLoop(
+                          inner, loc, begin, end, 1, sums,
+                          [&](OpBuilder &body, Value row, ValueRange args) {
+                            return SmallVector<Value>{addRow(
+                                body, loc, product, x, y, row, block, args[0])};
+                          })
+                          .front();
                   if (fromZero)
                     sums =
                         buildElementwise(
@@ -130,6 +157,44 @@ Value TileEmitter::addProducts(OpBuilder &b, linalg::GenericOp product,
   return acc;
 }
 
+Value TileEmitter::addBlock(Frame &frame, ragged::TileFoldOp op,
+                            ArrayRef<DimRange> block, Value acc) {
+  Location loc = op.getLoc();
+  Value source = op.getInputs()[0];
+  SmallVector<unsigned> summed;
+  if (std::optional<RowSum> sum = matchRowSum(source.getDefiningOp());
+      sum && graph.kindOf(source.getDefiningOp()) == NodeKind::Summand) {
+    source = sum->source;
+    summed = sum->summed;
+  }
+  auto type = cast<RankedTensorType>(source.getType());
+  DimRanges ranges = {DimRange::at(frame.row)};
+  for (int64_t dim = 1, next = 0; dim < type.getRank(); ++dim)
+    ranges.push_back(llvm::is_contained(summed, dim) ? DimRange::all(frame.b, 1)
+                                                     : block[next++]);
+  std::function<Value(Frame &, unsigned, Value)> add =
+      [&](Frame &at, unsigned k, Value sums) -> Value {
+    if (k == summed.size())
+      return buildElementwise(
+                 at.b, loc, emitSummand(at, source, ranges), sums,
+                 [&](OpBuilder &inner, Location, ValueRange values) {
+                   cloneRegion(inner, op.getCombine(), values);
+                 })
+          .getResult(0);
+    return buildLoop(at.b, loc, arith::ConstantIndexOp::create(at.b, loc, 0),
+                     arith::ConstantIndexOp::create(at.b, loc,
+                                                    type.getDimSize(summed[k])),
+                     1, sums,
+                     [&](OpBuilder &b, Value index, ValueRange args) {
+                       ranges[summed[k]] = DimRange::at(index);
+                       Frame inner{b, at.row, {}};
+                       return SmallVector<Value>{add(inner, k + 1, args[0])};
+                     })
+        .front();
+  };
+  return add(frame, 0, acc);
+}
+
 Value TileEmitter::addRows(OpBuilder &b, ragged::TileFoldOp op, Value acc,
                            Value begin, Value end) {
   Location loc = op.getLoc();
@@ -138,43 +203,55 @@ Value TileEmitter::addRows(OpBuilder &b, ragged::TileFoldOp op, Value acc,
       std::max<int64_t>(options.vectorBits / type.getElementTypeBitWidth(), 1);
   // AVX2 has 16 registers, AVX-512 and NEON have 32.
   int64_t vectors = options.vectorBits == 256 ? 8 : 16;
-  for (const Panels &columns :
-       cutColumns(type.getDimSize(0), vectors * lanes, lanes))
-    acc = overParts(
-        b, loc, columns, acc,
-        [&](OpBuilder &outer, OpFoldResult column, Value whole) {
-          DimRange panel = DimRange::part(column, columns.width);
-          Value sums =
-              buildLoop(
-                  outer, loc, begin, end, 1,
-                  extractSlice(outer, loc, whole, panel),
-                  [&](OpBuilder &body, Value row, ValueRange args) {
-                    Frame frame{body, row, {}};
-                    Value part = emitSummand(frame, op.getInputs()[0], panel);
-                    auto sum = buildElementwise(
-                        body, loc, part, args[0],
-                        [&](OpBuilder &inner, Location, ValueRange values) {
-                          cloneRegion(inner, op.getCombine(), values);
-                        });
-                    return SmallVector<Value>{sum.getResult(0)};
-                  })
-                  .front();
-          return insertSlice(outer, loc, sums, whole, panel);
-        });
-  return acc;
+  DimRanges block;
+  // Index by index of the dims in front, panels of the last one.
+  std::function<Value(OpBuilder &, Value)> addPanels = [&](OpBuilder &outer,
+                                                           Value whole) {
+    int64_t dim = block.size();
+    bool isLast = dim + 1 == type.getRank();
+    SmallVector<Panels> parts = {{0, type.getDimSize(dim), 1}};
+    if (isLast)
+      parts = cutColumns(type.getDimSize(dim), vectors * lanes, lanes);
+    for (const Panels &columns : parts)
+      whole = overParts(
+          outer, loc, columns, whole,
+          [&](OpBuilder &inner, OpFoldResult index, Value some) -> Value {
+            block.push_back(isLast ? DimRange::part(index, columns.width)
+                                   : DimRange::at(index));
+            Value sums;
+            if (isLast) {
+              sums =
+                  buildLoop(inner, loc, begin, end, 1,
+                            extractSlice(inner, loc, some, block),
+                            [&](OpBuilder &body, Value row, ValueRange args) {
+                              Frame frame{body, row, {}};
+                              return SmallVector<Value>{
+                                  addBlock(frame, op, block, args[0])};
+                            })
+                      .front();
+              sums = insertSlice(inner, loc, sums, some, block);
+            } else {
+              sums = addPanels(inner, some);
+            }
+            block.pop_back();
+            return sums;
+          });
+    return whole;
+  };
+  return addPanels(b, acc);
 }
 
 void TileEmitter::emitBlockFold(ragged::TileFoldOp op) {
   Location loc = op.getLoc();
   auto summand = op.getInputs()[0].getDefiningOp<linalg::GenericOp>();
-  bool isProduct = isOuterProduct(summand);
+  std::optional<OuterProduct> product = matchOuterProduct(summand);
   Value flush = whole(op.getFlush());
   Value zero = arith::ConstantIndexOp::create(rewriter, loc, 0);
   Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
   Value last = arith::SubIOp::create(rewriter, loc, live, one);
   // Views are made in front of the loop.
-  if (isProduct)
-    for (Value input : summand.getInputs())
+  if (product)
+    for (Value input : {product->x, product->y})
       whole(input);
   SmallVector<Value> carried = buildLoop(
       rewriter, loc, zero, live, 1, {zero, op.getAcc()[0]},
@@ -189,11 +266,10 @@ void TileEmitter::emitBlockFold(ragged::TileFoldOp op) {
             b, loc, isDue,
             [&](OpBuilder &then, Location) {
               Value behind = arith::AddIOp::create(then, loc, row, one);
-              Value acc = isProduct
-                              ? addProducts(then, summand, args[1],
-                                            op->hasAttr(kWholeTilesAttr),
-                                            args[0], behind)
-                              : addRows(then, op, args[1], args[0], behind);
+              Value acc = product ? addProducts(then, loc, *product, args[1],
+                                                op->hasAttr(kWholeTilesAttr),
+                                                args[0], behind)
+                                  : addRows(then, op, args[1], args[0], behind);
               Frame frame{then, row, {}};
               SmallVector<Value> next =
                   flushFolded(frame, op, acc, target, atEnd);

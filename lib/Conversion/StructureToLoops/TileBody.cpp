@@ -310,7 +310,7 @@ void TileBody::copyLoads(IRRewriter &rewriter, scf::ForOp loop) {
     ops.push_back(&op);
   for (Operation *op : ops) {
     if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
-      if (isOuterProduct(generic))
+      if (matchOuterProduct(generic))
         for (OpOperand *input : generic.getDpsInputOperands())
           if (isLoad(input->get()))
             input->set(copyOf(input->get()));

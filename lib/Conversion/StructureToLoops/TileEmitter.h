@@ -86,10 +86,14 @@ private:
   void emitBlockFold(ragged::TileFoldOp op);
   /// Adds the products of rows [begin, end) to an accumulator, one by one or,
   /// `fromZero`, their sum.
-  mlir::Value addProducts(mlir::OpBuilder &b, mlir::linalg::GenericOp product,
-                          mlir::Value acc, bool fromZero, mlir::Value begin,
-                          mlir::Value end);
-  mlir::Value emitSummand(Frame &frame, mlir::Value value, DimRange panel);
+  mlir::Value addProducts(mlir::OpBuilder &b, mlir::Location loc,
+                          const OuterProduct &product, mlir::Value acc,
+                          bool fromZero, mlir::Value begin, mlir::Value end);
+  mlir::Value emitSummand(Frame &frame, mlir::Value value,
+                          llvm::ArrayRef<DimRange> ranges);
+  /// Adds a row of part `block` to that of an accumulator.
+  mlir::Value addBlock(Frame &frame, ragged::TileFoldOp op,
+                       llvm::ArrayRef<DimRange> block, mlir::Value acc);
   /// One loop over parts, or no loop for one.
   static mlir::Value
   overParts(mlir::OpBuilder &b, mlir::Location loc, const Panels &parts,

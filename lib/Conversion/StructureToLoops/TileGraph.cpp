@@ -174,7 +174,7 @@ LogicalResult TileGraph::classifyGeneric(linalg::GenericOp op) {
     return success();
   }
   // Its operands must be in memory as a whole.
-  if (isOuterProduct(op) && llvm::all_of(op.getInputs(), [&](Value input) {
+  if (matchOuterProduct(op) && llvm::all_of(op.getInputs(), [&](Value input) {
         Operation *node = definingNode(input);
         return node && (kindOf(node) == NodeKind::Row ||
                         kindOf(node) == NodeKind::Contraction);
@@ -394,23 +394,27 @@ void TileGraph::pullIntoEpilogue(Operation *op) {
 Operation *TileGraph::matchLittleWork(Operation *op) const {
   constexpr int64_t fewOps = 6;
   auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
-  if (!generic || kindOf(op) != NodeKind::Row || generic.getNumLoops() != 2 ||
-      generic.getNumParallelLoops() != 2 || !op->hasOneUse() ||
-      generic.getNumDpsInits() != 1 ||
+  if (!generic || kindOf(op) != NodeKind::Row ||
+      generic.getNumParallelLoops() != generic.getNumLoops() ||
+      !op->hasOneUse() || generic.getNumDpsInits() != 1 ||
+      !generic.getMatchingIndexingMap(generic.getDpsInitOperand(0))
+           .isIdentity() ||
       llvm::range_size(*generic.getBody()) > fewOps ||
       !llvm::all_of(*generic.getBody(), [](Operation &inner) {
         return isa<arith::ExtFOp, arith::MulFOp, arith::AddFOp, arith::CmpFOp,
                    arith::SelectOp, arith::ConstantOp, linalg::YieldOp>(inner);
       }))
     return nullptr;
-  AffineMap rowsOnly =
-      AffineMap::getMultiDimIdentityMap(2, op->getContext()).getMajorSubMap(1);
   Operation *source = nullptr;
   for (OpOperand *operand : generic.getDpsInputOperands()) {
     AffineMap map = generic.getMatchingIndexingMap(operand);
     if (map.isIdentity() && !source)
       source = operand->get().getDefiningOp();
-    else if (map.getNumResults() != 0 && map != rowsOnly)
+    else if (map.getNumResults() == map.getNumDims() ||
+             (map.getNumResults() != 0 &&
+              map != AffineMap::getMultiDimIdentityMap(map.getNumDims(),
+                                                       op->getContext())
+                         .getMajorSubMap(map.getNumResults())))
       return nullptr;
   }
   return source;
@@ -421,10 +425,15 @@ Operation *TileGraph::matchLittleWork(Operation *op) const {
 void TileGraph::formBlockFold(Operation *op) {
   auto fold = dyn_cast<ragged::TileFoldOp>(op);
   if (!fold || fold.getInputs().size() != 1 || !isSum(fold.getCombine()) ||
-      cast<RankedTensorType>(fold.getAcc()[0].getType()).getRank() != 1)
+      cast<RankedTensorType>(fold.getAcc()[0].getType()).getRank() == 0)
     return;
   SmallVector<Operation *> summands;
   Operation *source = fold.getInputs()[0].getDefiningOp();
+  if (std::optional<RowSum> sum = matchRowSum(source);
+      sum && source->hasOneUse()) {
+    summands.push_back(source);
+    source = sum->source.getDefiningOp();
+  }
   while (Operation *next = matchLittleWork(source)) {
     summands.push_back(source);
     source = next;

@@ -102,30 +102,86 @@ bool nested::tile::isSum(Region &region) {
          llvm::is_contained(add->getOperands(), body.getArgument(1));
 }
 
-bool nested::tile::isOuterProduct(linalg::GenericOp op) {
-  if (op.getNumLoops() != 3 || op.getNumParallelLoops() != 3 ||
-      op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
+/// Whether a sum starts from 0.
+static bool startsFromZero(linalg::GenericOp op) {
+  auto init = op.getDpsInits()[0].getDefiningOp<linalg::GenericOp>();
+  auto number = init && isSplat(init) && init.getNumDpsInputs() == 1
+                    ? init.getInputs()[0].getDefiningOp<arith::ConstantOp>()
+                    : arith::ConstantOp();
+  return number && matchPattern(number.getResult(), m_AnyZeroFloat());
+}
+
+std::optional<RowSum> nested::tile::matchRowSum(Operation *op) {
+  auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
+  if (!generic || generic.getNumDpsInputs() != 1 ||
+      generic.getNumDpsInits() != 1 || !generic.hasPureTensorSemantics() ||
+      !isSum(generic.getRegion()) || !startsFromZero(generic))
+    return std::nullopt;
+  SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
+  RowSum sum{generic.getInputs()[0], {}};
+  SmallVector<AffineExpr> kept;
+  for (auto [loop, iterator] :
+       llvm::enumerate(generic.getIteratorTypesArray())) {
+    if (iterator == utils::IteratorType::reduction)
+      sum.summed.push_back(loop);
+    else
+      kept.push_back(getAffineDimExpr(loop, op->getContext()));
+  }
+  if (!maps[0].isIdentity() || ArrayRef(kept) != maps[1].getResults() ||
+      sum.summed.empty() || sum.summed.front() == 0)
+    return std::nullopt;
+  return sum;
+}
+
+std::optional<OuterProduct>
+nested::tile::matchOuterProduct(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 ||
       !op.hasPureTensorSemantics() ||
       llvm::is_contained(op.getStaticLoopRanges(), 0))
-    return false;
-  auto mapOf = [&](ArrayRef<unsigned> dims) {
-    return AffineMap::getMultiDimMapWithTargets(3, dims, op.getContext());
-  };
+    return std::nullopt;
+  // [row, summed..., i], [row, summed..., j] -> [row, i, j].
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  bool isSwapped = maps[0] == mapOf({0, 2});
-  if (maps[isSwapped] != mapOf({0, 1}) || maps[!isSwapped] != mapOf({0, 2}) ||
-      !maps[2].isIdentity())
-    return false;
+  if (maps[2].getNumResults() != 3 || maps[0].getNumResults() < 2 ||
+      maps[1].getNumResults() != maps[0].getNumResults() ||
+      op.getNumLoops() != maps[0].getNumResults() + 1 ||
+      !llvm::all_of(maps,
+                    [](AffineMap map) { return map.isProjectedPermutation(); }))
+    return std::nullopt;
+  auto shared = maps[0].getResults().drop_back();
+  AffineExpr ends[] = {maps[0].getResults().back(),
+                       maps[1].getResults().back()};
+  bool isSwapped = maps[2].getResult(1) == ends[1];
+  if (shared != maps[1].getResults().drop_back() ||
+      maps[2].getResult(0) != shared.front() ||
+      maps[2].getResult(1) != ends[isSwapped] ||
+      maps[2].getResult(2) != ends[!isSwapped])
+    return std::nullopt;
   Block *body = op.getBody();
   auto product = dyn_cast<arith::MulFOp>(body->front());
-  if (!product || body->getTerminator()->getOperand(0) != product ||
+  if (!product ||
       !llvm::is_contained(product->getOperands(), body->getArgument(0)) ||
       !llvm::is_contained(product->getOperands(), body->getArgument(1)))
-    return false;
-  return llvm::all_of(op->getUsers(), [&](Operation *user) {
-    auto fold = dyn_cast<ragged::TileFoldOp>(user);
-    return fold && fold.getInputs().size() == 1 && isSum(fold.getCombine()) &&
-           cast<RankedTensorType>(fold.getAcc()[0].getType())
-                   .getElementType() == product.getType();
-  });
+    return std::nullopt;
+  Operation *made = product;
+  if (shared.size() > 1) {
+    auto add = dyn_cast<arith::AddFOp>(product->getNextNode());
+    if (!add || !llvm::is_contained(add->getOperands(), product.getResult()) ||
+        !llvm::is_contained(add->getOperands(), body->getArgument(2)) ||
+        !startsFromZero(op))
+      return std::nullopt;
+    made = add;
+  }
+  if (body->getTerminator()->getOperand(0) != made->getResult(0) ||
+      !llvm::all_of(op->getUsers(), [&](Operation *user) {
+        auto fold = dyn_cast<ragged::TileFoldOp>(user);
+        return fold && fold.getInputs().size() == 1 &&
+               isSum(fold.getCombine()) &&
+               cast<RankedTensorType>(fold.getAcc()[0].getType())
+                       .getElementType() == product.getType();
+      }))
+    return std::nullopt;
+  ArrayRef<int64_t> shape =
+      cast<RankedTensorType>(op.getInputs()[0].getType()).getShape();
+  return OuterProduct{op.getInputs()[isSwapped], op.getInputs()[!isSwapped],
+                      SmallVector<int64_t>(shape.drop_front().drop_back())};
 }

@@ -27,10 +27,28 @@ struct RowContraction {
 /// Matches contractions that register blocks can compute.
 std::optional<RowContraction> matchRowContraction(mlir::linalg::GenericOp op);
 
-/// Whether the generic is the product of every element of a row of one tile
-/// with every element of the same row of another, and is only summed over rows:
-/// what weight gradients are made of. It is never made as a whole.
-bool isOuterProduct(mlir::linalg::GenericOp op);
+/// [row, summed..., i] times [row, summed..., j], as [row, i, j].
+struct OuterProduct {
+  mlir::Value x, y;
+  /// Extents of the summed dims.
+  llvm::SmallVector<int64_t> summed;
+};
+
+/// Matches the product of every element of a row of one tile with every element
+/// of the same row of another, added up over the dims that stand between, if it
+/// is only summed over rows: what weight gradients are made of. It is never
+/// made as a whole.
+std::optional<OuterProduct> matchOuterProduct(mlir::linalg::GenericOp op);
+
+/// The sum of a tile over some of its dims that are no rows.
+struct RowSum {
+  mlir::Value source;
+  /// Dims of the source that are summed.
+  llvm::SmallVector<unsigned> summed;
+};
+
+/// Matches `out + in` from 0, in the order of the source's dims.
+std::optional<RowSum> matchRowSum(mlir::Operation *op);
 
 /// Whether the generic makes every element of its one result, without reading
 /// what its output has there.

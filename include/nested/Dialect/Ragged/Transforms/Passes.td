@@ -241,6 +241,8 @@ def RaggedFormKernels : Pass<"ragged-form-kernels", "::mlir::func::FuncOp"> {
        operations that make it again or its bytes, `flops-per-byte` operations each. So a backward kernel makes
        the pair-sized broadcasts, normalised values, gates and activations itself. In other functions moves alone are
        repeated: the rows of a bias, parts of a row.
+       A kernel whose parts share nothing is split, and so is one that adds up several matrices over the batch (gradients of
+       weights) that together exceed the cache, if its parts share little work, which each of them then does.
 
        A function with `ragged.memory_budget = {bytes = 1048576, lengths = {N = array<i64: 30, 70>}}` says how many
        bytes temporaries may take at once in a call with those lengths (`batch = 2` in place of `lengths` where

@@ -186,8 +186,11 @@ LogicalResult Interpreter::run(ragged::AttentionGradientOp op) {
     const Array &seed = arrayOf(op.getSeed()),
                 &forward = arrayOf(op.getResult());
     const Array &normalizer = arrayOf(op.getNormalizer());
+    // That of a bias may be one for all members of a sample.
     auto gradient = [&](unsigned result, int64_t at) -> double & {
-      return results[result].instances[i].data[at].f;
+      size_t level = LogicalType::of(op->getResult(result)).path.size();
+      int64_t instance = (*instances)->ancestors[level][i];
+      return results[result].instances[instance].data[at].f;
     };
     for (int64_t n = 0; n < sample.queries; ++n)
       for (int64_t h = 0; h < sample.heads; ++h) {

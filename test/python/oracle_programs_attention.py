@@ -155,3 +155,32 @@ case(
              lambda rng, lengths: [rng.random((n, n, n)) < 0.6 for n in lengths]),
     long=34,
 )  # fmt: skip
+
+# The rows add up the gradient of their bias, in f64; with what it is the gradient of, as above.
+case(
+    "attention_gradient_of_rows",
+    f"""func.func @f(%q: <N, N, 2, 8>, %k: <N, N, 1, 8>, %v: <N, N, 1, 4>, %b: <N, N, 2>, %m: <N, N; i1>)
+    -> (<N, N, 2, 8>, <N, N, 1, 8>, <N, N, 1, 4>, <N, N, 2>) {{
+  %q1 = ragged.renest %q : <N, N, 2, 8> -> <N, 2, 8; {ROWS}>
+  %k1 = ragged.renest %k : <N, N, 1, 8> -> <N, 1, 8; {ROWS}>
+  %v1 = ragged.renest %v : <N, N, 1, 4> -> <N, 1, 4; {ROWS}>
+  %r, %n = ragged.attention %q1, %k1, %v1 bias %b mask %m : <N, 2, 8; {ROWS}>, <N, 1, 8; {ROWS}>, <N, 1, 4; {ROWS}>
+      bias <N, N, 2> mask <N, N; i1> -> <N, 2, 4; {ROWS}>, <N, 2, 2; {ROWS}>
+  %g:4 = ragged.attention_gradient %q1, %k1, %v1 bias %b mask %m seed %r result %r, %n
+      : <N, 2, 8; {ROWS}>, <N, 1, 8; {ROWS}>, <N, 1, 4; {ROWS}> bias <N, N, 2> mask <N, N; i1>
+        seed <N, 2, 4; {ROWS}> result <N, 2, 4; {ROWS}>, <N, 2, 2; {ROWS}>
+      -> <N, 2, 8; {ROWS}>, <N, 1, 8; {ROWS}>, <N, 1, 4; {ROWS}>, <N, N, 2; f64>
+  %0 = ragged.unnest %g#0 : <N, 2, 8; {ROWS}> -> <N, N, 2, 8>
+  %1 = ragged.unnest %g#1 : <N, 1, 8; {ROWS}> -> <N, N, 1, 8>
+  %2 = ragged.unnest %g#2 : <N, 1, 4; {ROWS}> -> <N, N, 1, 4>
+  %3 = ragged.map ins(%g#3, %b : <N, N, 2; f64>, <N, N, 2>) {{
+  ^bb0(%x: f64, %y: f32):
+    %z = arith.truncf %x : f64 to f32
+    %c = arith.addf %z, %y : f32
+    ragged.yield %c : f32
+  }} -> <N, N, 2>
+  return %0, %1, %2, %3 : <N, N, 2, 8>, <N, N, 1, 8>, <N, N, 1, 4>, <N, N, 2> }}""",
+    together(squares(2, 8), squares(1, 8), squares(1, 4), squares(2),
+             lambda rng, lengths: [rng.random((n, n)) < 0.6 for n in lengths]),
+    long=34,
+)  # fmt: skip

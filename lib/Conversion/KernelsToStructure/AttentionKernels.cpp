@@ -8,9 +8,11 @@
 // A unit is a block of queries of one head of one sample: a
 // `ragged.tile_attention`. Gradients of queries have the same units, but for a
 // bias that all heads share: then a unit is a block of all heads, one after the
-// other. Those of keys and values have blocks of keys of one of their heads,
-// with the queries of all heads of its group. What a unit computes depends on
-// its sample alone (R8).
+// other. So it is with a bias that all members of a sample share: a unit is a
+// block of queries of all members, whose gradients of scores are added up where
+// they are stored. Those of keys and values have blocks of keys of one of their
+// heads, with the queries of all heads of its group. What a unit computes
+// depends on its sample alone (R8).
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +31,17 @@ static int64_t sizeOf(const LoopOperand &operand, unsigned dim) {
   return *operand.type.extents[dim].getConstant();
 }
 
+/// Queries of a unit that goes through all members of a sample: fewer of them,
+/// as there are fewer units.
+static constexpr int64_t kMemberQueries = kMaxTileQueries / 2;
+
 namespace {
+/// What attends: a sample of the path of the units, which has the sizes, and
+/// one of its members; the sample itself if units are of the queries' path.
+struct Member {
+  Value sample, own;
+};
+
 /// What attention and its gradients read, and where.
 template <typename Op>
 class AttentionWriter {
@@ -60,31 +72,33 @@ protected:
   }
   /// The first element of a row of a head.
   Value place(OpBuilder &b, Location loc, const LoopOperand &operand,
-              Value sample, Value row, Value head) {
+              Member member, Value row, Value head) {
     IndexBuilder ib(b, loc);
-    Value offset = ib.add(kernel.getFirst(b, loc, operand, sample),
-                          ib.mul(row, getStride(b, loc, operand)));
+    Value offset =
+        ib.add(kernel.getFirst(b, loc, operand, member.sample, member.own),
+               ib.mul(row, getStride(b, loc, operand)));
     return ib.add(offset, ib.mul(head, ib.constant(sizeOf(operand, 2))));
   }
   /// The same, and the distance between rows.
   SmallVector<Value> access(OpBuilder &b, Location loc,
-                            const LoopOperand &operand, Value sample, Value row,
-                            Value head) {
-    return {place(b, loc, operand, sample, row, head),
+                            const LoopOperand &operand, Member member,
+                            Value row, Value head) {
+    return {place(b, loc, operand, member, row, head),
             getStride(b, loc, operand)};
   }
   /// Of pairs: offset, strides by query and by key; empty if there are none.
   SmallVector<Value> accessPairs(OpBuilder &b, Location loc,
-                                 const LoopOperand &pairs, Value sample,
+                                 const LoopOperand &pairs, Member member,
                                  Value firstQuery, Value firstKey, Value head) {
     if (!pairs.memref)
       return {};
     IndexBuilder ib(b, loc);
     SmallVector<Value> strides;
     for (ExtentAttr stride : getElementStrides(pairs.type))
-      strides.push_back(kernel.evaluate(b, loc, stride, sample));
-    Value offset = ib.add(kernel.getFirst(b, loc, pairs, sample),
-                          ib.mul(firstQuery, strides[0]));
+      strides.push_back(kernel.evaluate(b, loc, stride, member.sample));
+    Value offset =
+        ib.add(kernel.getFirst(b, loc, pairs, member.sample, member.own),
+               ib.mul(firstQuery, strides[0]));
     offset = ib.add(offset, ib.mul(firstKey, strides[1]));
     if (strides.size() == 3)
       offset = ib.add(offset, ib.mul(head, strides[2]));
@@ -125,7 +139,8 @@ private:
 class GradientWriter : AttentionWriter<AttentionGradientOp> {
 public:
   GradientWriter(AttentionGradientOp op, LoopKernel &kernel, bool ofKeys);
-  /// Blocks of queries, of one head or, if the bias is shared, of all.
+  /// Blocks of queries, of one head or, if the bias is shared, of all; of all
+  /// members of a sample if those share it.
   void emitQueries(OpBuilder &b, Location loc, Value sample, Value unit,
                    ExtentAttr blocks);
   /// Blocks of keys of one of their heads.
@@ -136,6 +151,10 @@ public:
     Value gradient = op.getBiasGradient();
     return gradient && LogicalType::of(gradient).getRank() == 2;
   }
+  /// Queries of a unit.
+  static int64_t getBlock(AttentionGradientOp op) {
+    return op.sumsMembers() ? kMemberQueries : kMaxTileQueries;
+  }
 
 private:
   /// Heads [from, from + count), one after the other; the first one replaces
@@ -144,9 +163,14 @@ private:
                 llvm::function_ref<void(OpBuilder &, Location, Value head,
                                         Value accumulate)>
                     body);
-  void emit(OpBuilder &b, Location loc, Value sample, Value head, Value keyHead,
-            Value firstQuery, Value numQueries, Value firstKey, Value numKeys,
-            Value accumulate);
+  void forMembers(OpBuilder &b, Location loc, Value sample,
+                  llvm::function_ref<void(OpBuilder &, Location, Member)> body);
+  /// 0 as the gradient of the bias of queries and all keys.
+  void clearBias(OpBuilder &b, Location loc, Value sample, Value head,
+                 Value firstQuery, Value numQueries, Value numKeys);
+  void emit(OpBuilder &b, Location loc, Member member, Value head,
+            Value keyHead, Value firstQuery, Value numQueries, Value firstKey,
+            Value numKeys, Value accumulate);
 
   bool ofKeys;
   LoopOperand seed, result, normalizer;
@@ -166,19 +190,20 @@ void ForwardWriter::emitUnit(OpBuilder &b, Location loc, Value sample,
   Value first = ib.mul(ib.rem(unit, perHead), ib.constant(kMaxTileQueries));
   Value rows = ib.min(ib.sub(numQueries, first), ib.constant(kMaxTileQueries));
   Value zero = ib.constant(0);
+  Member own{sample, sample};
   SmallVector<Value> statistics;
   if (normalizer.memref)
-    statistics = access(b, loc, normalizer, sample, first, head);
+    statistics = access(b, loc, normalizer, own, first, head);
   TileAttentionOp::create(
-      b, loc, query.memref, place(b, loc, query, sample, first, head),
+      b, loc, query.memref, place(b, loc, query, own, first, head),
       getStride(b, loc, query), key.memref,
-      place(b, loc, key, sample, zero, keyHead), getStride(b, loc, key),
-      value.memref, place(b, loc, value, sample, zero, keyHead),
+      place(b, loc, key, own, zero, keyHead), getStride(b, loc, key),
+      value.memref, place(b, loc, value, own, zero, keyHead),
       getStride(b, loc, value), result.memref,
-      place(b, loc, result, sample, first, head), getStride(b, loc, result),
-      rows, numKeys, getPosition(b, loc, sample, first), bias.memref,
-      accessPairs(b, loc, bias, sample, first, zero, head), mask.memref,
-      accessPairs(b, loc, mask, sample, first, zero, head), normalizer.memref,
+      place(b, loc, result, own, first, head), getStride(b, loc, result), rows,
+      numKeys, getPosition(b, loc, sample, first), bias.memref,
+      accessPairs(b, loc, bias, own, first, zero, head), mask.memref,
+      accessPairs(b, loc, mask, own, first, zero, head), normalizer.memref,
       statistics, b.getI64IntegerAttr(sizeOf(query, 2)),
       b.getI64IntegerAttr(sizeOf(value, 2)), getScale(b), op.getSoftCapAttr(),
       op.getLeftAttr(), op.getRightAttr());
@@ -211,22 +236,67 @@ void GradientWriter::forHeads(
       });
 }
 
+void GradientWriter::forMembers(
+    OpBuilder &b, Location loc, Value sample,
+    llvm::function_ref<void(OpBuilder &, Location, Member)> body) {
+  ArrayRef<StringAttr> path = query.type.path;
+  IndexBuilder ib(b, loc);
+  Value offsets = kernel.getSignature().getTable(
+      TableKey::makeOffsets(extent::symbol(path.back()), path.drop_back()));
+  Value one = ib.constant(1);
+  scf::ForOp::create(b, loc, ib.load(offsets, sample),
+                     ib.load(offsets, ib.add(sample, one)), one, ValueRange(),
+                     [&](OpBuilder &inner, Location l, Value own, ValueRange) {
+                       body(inner, l, {sample, own});
+                       scf::YieldOp::create(inner, l);
+                     });
+}
+
+void GradientWriter::clearBias(OpBuilder &b, Location loc, Value sample,
+                               Value head, Value firstQuery, Value numQueries,
+                               Value numKeys) {
+  IndexBuilder ib(b, loc);
+  Value none = ib.constant(0), one = ib.constant(1);
+  SmallVector<Value> dest =
+      accessPairs(b, loc, second, {sample, sample}, firstQuery, none, head);
+  Value zero = arith::ConstantOp::create(
+      b, loc, b.getFloatAttr(second.type.elementType, 0));
+  scf::buildLoopNest(
+      b, loc, {none, none}, {numQueries, numKeys}, {one, one},
+      [&](OpBuilder &inner, Location l, ValueRange at) {
+        IndexBuilder nb(inner, l);
+        Value place = nb.add(nb.mul(at[0], dest[1]), nb.mul(at[1], dest[2]));
+        LoopKernel::store(inner, l, zero, second, nb.add(dest[0], place));
+      });
+}
+
 void GradientWriter::emitQueries(OpBuilder &b, Location loc, Value sample,
                                  Value unit, ExtentAttr blocks) {
   IndexBuilder ib(b, loc);
   Value perHead = kernel.evaluate(b, loc, blocks, sample),
-        zero = ib.constant(0);
-  Value firstQuery =
-      ib.mul(ib.rem(unit, perHead), ib.constant(kMaxTileQueries));
-  Value rows = ib.min(ib.sub(getRows(b, loc, query, sample), firstQuery),
-                      ib.constant(kMaxTileQueries));
+        zero = ib.constant(0), block = ib.constant(getBlock(op));
+  Value firstQuery = ib.mul(ib.rem(unit, perHead), block);
+  Value rows =
+      ib.min(ib.sub(getRows(b, loc, query, sample), firstQuery), block);
   Value numKeys = getRows(b, loc, key, sample);
-  forHeads(b, loc, ib.div(unit, perHead), sharesBias(op) ? sizeOf(query, 1) : 1,
-           [&](OpBuilder &inner, Location l, Value head, Value accumulate) {
-             IndexBuilder nb(inner, l);
-             emit(inner, l, sample, head, nb.div(head, nb.constant(getGroup())),
-                  firstQuery, rows, zero, numKeys, accumulate);
-           });
+  Value firstHead = ib.div(unit, perHead);
+  bool sumsMembers = op.sumsMembers();
+  auto emitMember = [&](OpBuilder &outer, Location at, Member member) {
+    forHeads(outer, at, firstHead, sharesBias(op) ? sizeOf(query, 1) : 1,
+             [&](OpBuilder &inner, Location l, Value head, Value accumulate) {
+               IndexBuilder nb(inner, l);
+               if (sumsMembers)
+                 accumulate = arith::ConstantIntOp::create(inner, l, 1, 1);
+               emit(inner, l, member, head,
+                    nb.div(head, nb.constant(getGroup())), firstQuery, rows,
+                    zero, numKeys, accumulate);
+             });
+  };
+  if (!sumsMembers)
+    return emitMember(b, loc, {sample, sample});
+  // There may be no member (R5).
+  clearBias(b, loc, sample, firstHead, firstQuery, rows, numKeys);
+  forMembers(b, loc, sample, emitMember);
 }
 
 void GradientWriter::emitKeys(OpBuilder &b, Location loc, Value sample,
@@ -241,25 +311,25 @@ void GradientWriter::emitKeys(OpBuilder &b, Location loc, Value sample,
   Value numQueries = getRows(b, loc, query, sample);
   forHeads(b, loc, ib.mul(keyHead, ib.constant(getGroup())), getGroup(),
            [&](OpBuilder &inner, Location l, Value head, Value accumulate) {
-             emit(inner, l, sample, head, keyHead, zero, numQueries, firstKey,
-                  rows, accumulate);
+             emit(inner, l, {sample, sample}, head, keyHead, zero, numQueries,
+                  firstKey, rows, accumulate);
            });
 }
 
-void GradientWriter::emit(OpBuilder &b, Location loc, Value sample, Value head,
+void GradientWriter::emit(OpBuilder &b, Location loc, Member member, Value head,
                           Value keyHead, Value firstQuery, Value numQueries,
                           Value firstKey, Value numKeys, Value accumulate) {
   auto at = [&](const LoopOperand &operand, Value row, Value which) {
-    return place(b, loc, operand, sample, row, which);
+    return place(b, loc, operand, member, row, which);
   };
   auto stride = [&](const LoopOperand &operand) {
     return getStride(b, loc, operand);
   };
   auto pairs = [&](const LoopOperand &operand) {
-    return accessPairs(b, loc, operand, sample, firstQuery, firstKey, head);
+    return accessPairs(b, loc, operand, member, firstQuery, firstKey, head);
   };
   auto dest = [&](const LoopOperand &operand, Value row, Value which) {
-    return access(b, loc, operand, sample, row, which);
+    return access(b, loc, operand, member, row, which);
   };
   SmallVector<Value> queryDest, biasDest, keyDest, valueDest;
   if (ofKeys) {
@@ -271,7 +341,7 @@ void GradientWriter::emit(OpBuilder &b, Location loc, Value sample, Value head,
   }
   Value none;
   Value position = IndexBuilder(b, loc).sub(
-      getPosition(b, loc, sample, firstQuery), firstKey);
+      getPosition(b, loc, member.sample, firstQuery), firstKey);
   TileAttentionGradientOp::create(
       b, loc, query.memref, at(query, firstQuery, head), stride(query),
       key.memref, at(key, firstKey, keyHead), stride(key), value.memref,
@@ -312,6 +382,12 @@ struct PairWork {
   /// Blocks of `rows`, `count` times.
   LoopUnits getUnits(ExtentAttr blocks, int64_t count) const {
     return {path, pairs, extent::mul(blocks, count)};
+  }
+  /// The same of samples whose members a unit goes through.
+  LoopUnits getSampleUnits(ExtentAttr blocks, int64_t count) const {
+    return {llvm::to_vector(ArrayRef(path).drop_back()),
+            extent::mul(pairs, extent::symbol(path.back())),
+            extent::mul(blocks, count)};
   }
   /// For products of so many elements a pair.
   LoopCost getCost(int64_t elements) const {
@@ -354,11 +430,14 @@ struct AttentionGradientKernels
     auto isUsed = [](Value value) { return value && !value.use_empty(); };
     auto addKernel = [&](bool ofKeys) {
       ExtentAttr blocks =
-          extent::ceilDiv(ofKeys ? work.keys : work.queries, kMaxTileQueries);
+          ofKeys ? extent::ceilDiv(work.keys, kMaxTileQueries)
+                 : extent::ceilDiv(work.queries, GradientWriter::getBlock(op));
       bool allHeads = !ofKeys && GradientWriter::sharesBias(op);
       int64_t count = ofKeys ? work.groups : allHeads ? 1 : work.heads;
       builder.addKernel(
-          ofKeys ? "_keys" : "_queries", work.getUnits(blocks, count),
+          ofKeys ? "_keys" : "_queries",
+          !ofKeys && op.sumsMembers() ? work.getSampleUnits(blocks, count)
+                                      : work.getUnits(blocks, count),
           [&](LoopKernel &kernel) {
             GradientWriter writer(op, kernel, ofKeys);
             kernel.forUnits(

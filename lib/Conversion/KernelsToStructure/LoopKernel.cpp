@@ -85,6 +85,14 @@ Value LoopKernel::getFirst(OpBuilder &b, Location at,
       signature.getParent(b, at, units.path, operand.type.path, sample));
 }
 
+Value LoopKernel::getFirst(OpBuilder &b, Location at,
+                           const LoopOperand &operand, Value sample,
+                           Value member) {
+  return operand.type.path.size() > units.path.size()
+             ? getFirstOf(b, at, operand, member)
+             : getFirst(b, at, operand, sample);
+}
+
 Value LoopKernel::getFirstOf(OpBuilder &b, Location at,
                              const LoopOperand &operand, Value instance) {
   IndexBuilder ib(b, at);

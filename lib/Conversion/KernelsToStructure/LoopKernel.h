@@ -81,6 +81,12 @@ public:
   /// First element of an instance of the operand's own path.
   mlir::Value getFirstOf(mlir::OpBuilder &b, mlir::Location loc,
                          const LoopOperand &operand, mlir::Value instance);
+  /// The same for one of the members of a sample, which operands whose path is
+  /// longer than that of the units are over.
+  mlir::Value getFirst(mlir::OpBuilder &b, mlir::Location loc,
+                       const LoopOperand &operand, mlir::Value sample,
+                       mlir::Value member);
+
   /// An extent over the path of the units, in a sample.
   mlir::Value evaluate(mlir::OpBuilder &b, mlir::Location loc,
                        ExtentAttr extent, mlir::Value sample) {

@@ -124,13 +124,16 @@ void GradientEmitter::clearBias(OpBuilder &at) {
   MemoryPairs dest(op.getBiasDest(), op.getBiasDestAccess());
   Value no = arith::XOrIOp::create(at, loc, op.getAccumulate(),
                                    arith::ConstantIntOp::create(at, loc, 1, 1));
+  Value zero = arith::ConstantOp::create(
+      at, loc,
+      b.getZeroAttr(cast<MemRefType>(dest.memory.getType()).getElementType()));
   scf::IfOp::create(at, loc, no, [&](OpBuilder &then, Location) {
     Indices(then, loc).loop(spec.rows, [&](OpBuilder &outer, Value row) {
       Indices ox(outer, loc);
       Value start = ox.add(dest.offset, ox.mul(row, dest.row));
       ox.loop(spec.columns, [&](OpBuilder &inner, Value column) {
         Indices ix(inner, loc);
-        memref::StoreOp::create(inner, loc, number(inner, 0, type), dest.memory,
+        memref::StoreOp::create(inner, loc, zero, dest.memory,
                                 ix.add(start, ix.mul(column, dest.column)));
       });
     });
@@ -195,20 +198,25 @@ void GradientEmitter::emitVectors(OpBuilder &at, Value row, Value local,
   });
 }
 
-/// The gradients of scores of one query, in `extra`, are those of the bias.
+/// The gradients of scores of one query, in `extra`, are those of the bias,
+/// which may be summed in a wider type.
 void GradientEmitter::addBias(OpBuilder &at, Value row, Value first,
                               Value begin, Value end) {
   MemoryPairs dest(op.getBiasDest(), op.getBiasDestAccess());
   Indices ox(at, loc);
   Value start = ox.add(
       dest.offset, ox.add(ox.mul(row, dest.row), ox.mul(first, dest.column)));
+  Type wide = cast<MemRefType>(dest.memory.getType()).getElementType();
   ox.loop(begin, end, 1, [&](OpBuilder &inner, Value column) {
     Indices ix(inner, loc);
     Value place = ix.add(start, ix.mul(column, dest.column));
     Value found = memref::LoadOp::create(inner, loc, extra, column);
+    if (wide != type)
+      found = arith::ExtFOp::create(inner, loc, wide, found);
     Value old = memref::LoadOp::create(inner, loc, dest.memory, place);
-    old = arith::SelectOp::create(inner, loc, op.getAccumulate(), old,
-                                  number(inner, 0, type));
+    old = arith::SelectOp::create(
+        inner, loc, op.getAccumulate(), old,
+        arith::ConstantOp::create(inner, loc, b.getZeroAttr(wide)));
     memref::StoreOp::create(inner, loc, sum(inner, old, found), dest.memory,
                             place);
   });

@@ -63,6 +63,25 @@ func.func @of_queries(%q: memref<?xf32>, %o: memref<?xf32>, %i: index, %c: i1) a
   return
 }
 
+// Gradients of a bias are added up in a wider type.
+
+// CHECK-LABEL: func.func @of_bias
+// CHECK-SAME: %[[OUT:[^:]*]]: memref<?xf64>, %{{.*}}, %[[C:[^:]*]]: i1)
+// CHECK: math.exp
+// CHECK: %[[FOUND:.*]] = arith.extf %{{.*}} : f32 to f64
+// CHECK: %[[OLD:.*]] = memref.load %[[OUT]]
+// CHECK: %[[SOFAR:.*]] = arith.select %[[C]], %[[OLD]], %{{.*}} : f64
+// CHECK: %[[SUM:.*]] = arith.addf %[[SOFAR]], %[[FOUND]] : f64
+// CHECK: memref.store %[[SUM]], %[[OUT]]
+func.func @of_bias(%q: memref<?xf32>, %o: memref<?xf32>, %d: memref<?xf64>, %i: index, %c: i1) attributes {ragged.kernel} {
+  ragged.tile_attention_gradient query %q[%i, %i] key %q[%i, %i] value %q[%i, %i] seed %q[%i, %i] result %q[%i, %i]
+      normalizer %q[%i, %i] size [%i, %i] position %i accumulate %c bias %q[%i, %i, %i]
+      into query %o[%i, %i] bias_gradient %d[%i, %i, %i] {head_size = 8 : i64, value_size = 4 : i64, scale = 0.5 : f64, right = 0 : i64}
+      : memref<?xf32>, memref<?xf32>, memref<?xf32>, memref<?xf32>, memref<?xf32>, memref<?xf32>
+        bias memref<?xf32> into query memref<?xf32> bias_gradient memref<?xf64>
+  return
+}
+
 // Gradients of keys and values, with all that can change a score: the slope of the soft cap is made again from tanh; what is
 // written is added to what is there where `accumulate` holds.
 

@@ -187,7 +187,9 @@ AttentionOp::emitAdjoint(OpBuilder &builder, ArrayRef<Value> gradients,
   SmallVector<Type> types = {makeType(getQuery()), makeType(getKey()),
                              makeType(getValue())};
   if (getBias() && active[3])
-    types.push_back(makeType(getBias()));
+    types.push_back(AttentionGradientOp::getBiasGradientType(
+                        LogicalType::of(getBias()), query)
+                        .toType());
   auto op = AttentionGradientOp::create(
       builder, getLoc(), types, getQuery(), getKey(), getValue(), getBias(),
       getMask(), gradients[0], cached[0], cached[1], getScaleAttr(),
@@ -260,6 +262,13 @@ compose(AttentionGradientOp op, AdjointBuilder &adjoint, ValueRange operands) {
   if (failed(found))
     return failure();
   found->truncate(op->getNumResults());
+  if (op.sumsMembers()) {
+    LogicalType type = LogicalType::of(op.getBiasGradient()), sum = type;
+    Value &gradient = found->back();
+    sum.elementType = LogicalType::of(gradient).elementType;
+    gradient = adjoint.convertFloat(adjoint.sumTo(gradient, sum.toType()),
+                                    type.elementType);
+  }
   return found;
 }
 

@@ -25,6 +25,22 @@ LogicalType AttentionGradientOp::getGradientType(const LogicalType &operand,
                      getAccumulatorType(operand.elementType));
 }
 
+LogicalType AttentionGradientOp::getBiasGradientType(const LogicalType &bias,
+                                                     const LogicalType &query) {
+  LogicalType type = getGradientType(bias, query);
+  // What the samples of a batch share is summed in parts (R8), by a reduction.
+  if (query.path.size() < 2 || bias.path.size() == query.path.size())
+    return type;
+  type.path.pop_back();
+  type.elementType = Float64Type::get(query.getContext());
+  return type;
+}
+
+bool AttentionGradientOp::sumsMembers() {
+  return getBiasGradient() && LogicalType::of(getBiasGradient()).path.size() <
+                                  LogicalType::of(getQuery()).path.size();
+}
+
 static LogicalResult verifyExtent(Operation *op, StringRef what,
                                   ExtentAttr expected, StringRef like,
                                   ExtentAttr got) {
@@ -160,14 +176,16 @@ LogicalResult AttentionGradientOp::verify() {
   const std::tuple<StringRef, Value, Value> gradients[] = {
       {"gradient of the query", getQuery(), getQueryGradient()},
       {"gradient of the key", getKey(), getKeyGradient()},
-      {"gradient of the value", getValue(), getValueGradient()},
-      {"gradient of the bias", getBias(), getBiasGradient()}};
+      {"gradient of the value", getValue(), getValueGradient()}};
   for (auto [what, operand, gradient] : gradients)
-    if (gradient &&
-        failed(verify(what, getGradientType(LogicalType::of(operand), query),
+    if (failed(verify(what, getGradientType(LogicalType::of(operand), query),
                       gradient)))
       return failure();
-  return success();
+  if (!getBiasGradient())
+    return success();
+  return verify("gradient of the bias",
+                getBiasGradientType(LogicalType::of(getBias()), query),
+                getBiasGradient());
 }
 
 /// Memory of one dim, each with as many numbers as say where.

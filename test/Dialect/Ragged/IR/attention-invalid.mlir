@@ -129,6 +129,22 @@ func.func @no_bias(%q: !ragged.tensor<[N, 2, 8], f32>, %n: !ragged.tensor<[N, 2,
 
 // -----
 
+// All members of a sample share the bias, and so its gradient.
+// expected-note @+1 {{symbol 'I' is bound here}}
+func.func @bias_gradient_of_members(%q: !ragged.tensor<[N, 2, 8], f32, path = [B, I]>, %b: !ragged.tensor<[N, N], f32>,
+    %n: !ragged.tensor<[N, 2, 2], f32, path = [B, I]>) {
+  // expected-error @below {{expected gradient of the bias of type '!ragged.tensor<[N, N], f64>', but got '!ragged.tensor<[N, N], f32, path = [B, I]>'}}
+  %g:4 = ragged.attention_gradient %q, %q, %q bias %b seed %q result %q, %n
+      : !ragged.tensor<[N, 2, 8], f32, path = [B, I]>, !ragged.tensor<[N, 2, 8], f32, path = [B, I]>, !ragged.tensor<[N, 2, 8], f32, path = [B, I]>
+        bias !ragged.tensor<[N, N], f32> seed !ragged.tensor<[N, 2, 8], f32, path = [B, I]>
+        result !ragged.tensor<[N, 2, 8], f32, path = [B, I]>, !ragged.tensor<[N, 2, 2], f32, path = [B, I]>
+      -> !ragged.tensor<[N, 2, 8], f32, path = [B, I]>, !ragged.tensor<[N, 2, 8], f32, path = [B, I]>, !ragged.tensor<[N, 2, 8], f32, path = [B, I]>,
+         !ragged.tensor<[N, N], f32, path = [B, I]>
+  return
+}
+
+// -----
+
 func.func @no_heads(%q: !ragged.tensor<[N, 0, 8], f32>, %n: !ragged.tensor<[N, 0, 2], f32>) {
   // expected-error @below {{expected heads of queries, but got 0}}
   %g:3 = ragged.attention_gradient %q, %q, %q seed %q result %q, %n

@@ -56,6 +56,31 @@ func.func @gradient(%q: !ragged.tensor<[N, 4, 8], bf16>, %k: tensor<9x2x8xbf16>,
   return
 }
 
+// That of a bias of all members of a sample is one for them, in f64; of a batch, one for each sample.
+
+// CHECK-LABEL: func.func @gradient_of_members
+func.func @gradient_of_members(%q: !ragged.tensor<[N, 2, 8], bf16, path = [B, I]>, %b: !ragged.tensor<[N, N, 2], bf16>,
+    %r: !ragged.tensor<[5, 2, 8], bf16, path = [B, I]>, %d: tensor<5x5xbf16>, %n: !ragged.tensor<[N, 2, 2], f32, path = [B, I]>,
+    %m: !ragged.tensor<[5, 2, 2], f32, path = [B, I]>) {
+  // CHECK: ragged.attention_gradient %{{.*}}, %{{.*}}, %{{.*}} bias
+  // CHECK-SAME: , !ragged.tensor<[N, N, 2], f64>{{$}}
+  %0:4 = ragged.attention_gradient %q, %q, %q bias %b seed %q result %q, %n
+      : !ragged.tensor<[N, 2, 8], bf16, path = [B, I]>, !ragged.tensor<[N, 2, 8], bf16, path = [B, I]>, !ragged.tensor<[N, 2, 8], bf16, path = [B, I]>
+        bias !ragged.tensor<[N, N, 2], bf16> seed !ragged.tensor<[N, 2, 8], bf16, path = [B, I]>
+        result !ragged.tensor<[N, 2, 8], bf16, path = [B, I]>, !ragged.tensor<[N, 2, 2], f32, path = [B, I]>
+      -> !ragged.tensor<[N, 2, 8], f32, path = [B, I]>, !ragged.tensor<[N, 2, 8], f32, path = [B, I]>, !ragged.tensor<[N, 2, 8], f32, path = [B, I]>,
+         !ragged.tensor<[N, N, 2], f64>
+  // CHECK: ragged.attention_gradient %{{.*}}, %{{.*}}, %{{.*}} bias
+  // CHECK-SAME: , !ragged.tensor<[5, 5], f64>{{$}}
+  %1:4 = ragged.attention_gradient %r, %r, %r bias %d seed %r result %r, %m
+      : !ragged.tensor<[5, 2, 8], bf16, path = [B, I]>, !ragged.tensor<[5, 2, 8], bf16, path = [B, I]>, !ragged.tensor<[5, 2, 8], bf16, path = [B, I]>
+        bias tensor<5x5xbf16> seed !ragged.tensor<[5, 2, 8], bf16, path = [B, I]>
+        result !ragged.tensor<[5, 2, 8], bf16, path = [B, I]>, !ragged.tensor<[5, 2, 2], f32, path = [B, I]>
+      -> !ragged.tensor<[5, 2, 8], f32, path = [B, I]>, !ragged.tensor<[5, 2, 8], f32, path = [B, I]>, !ragged.tensor<[5, 2, 8], f32, path = [B, I]>,
+         !ragged.tensor<[5, 5], f64>
+  return
+}
+
 // CHECK-LABEL: func.func @tile_attention_gradient
 func.func @tile_attention_gradient(%a: memref<?xf32>, %m: memref<?xi8>, %i: index, %c: i1) {
   // CHECK: ragged.tile_attention query {{.*}} normalizer %{{.*}}[%{{.*}}, %{{.*}}] {head_size

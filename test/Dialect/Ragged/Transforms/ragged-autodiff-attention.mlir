@@ -38,6 +38,45 @@ func.func @shared(%q: !ragged.tensor<[N, 2, 8], bf16>, %b: !ragged.tensor<[N, 5]
 
 // -----
 
+// A bias that all rows of a sample share: its gradient is added up by the op, not in memory.
+// CHECK-LABEL: func.func @bias_of_rows(
+// CHECK: %{{.*}}, %{{.*}}, %{{.*}}, %[[DB:.*]] = ragged.attention_gradient
+// CHECK-SAME: , !ragged.tensor<[N, N, 2], f64>{{$}}
+// CHECK-NOT: ragged.reduce
+// CHECK: %[[NARROW:.*]] = ragged.map ins(%[[DB]]
+// CHECK: arith.truncf %{{.*}} : f64 to f32
+// CHECK: return %[[NARROW]]
+func.func @bias_of_rows(%x: !ragged.tensor<[N, N, 2, 8], f32>, %b: !ragged.tensor<[N, N, 2], f32>, %s: !ragged.tensor<[N, N, 2, 8], f32>)
+    -> !ragged.tensor<[N, N, 2], f32> {
+  %r = ragged.renest %x : !ragged.tensor<[N, N, 2, 8], f32> -> !ragged.tensor<[N, 2, 8], f32, path = [B, N]>
+  %o = ragged.attention %r, %r, %r bias %b : !ragged.tensor<[N, 2, 8], f32, path = [B, N]>, !ragged.tensor<[N, 2, 8], f32, path = [B, N]>,
+      !ragged.tensor<[N, 2, 8], f32, path = [B, N]> bias !ragged.tensor<[N, N, 2], f32> -> !ragged.tensor<[N, 2, 8], f32, path = [B, N]>
+  %u = ragged.unnest %o : !ragged.tensor<[N, 2, 8], f32, path = [B, N]> -> !ragged.tensor<[N, N, 2, 8], f32>
+  %0 = ragged.gradient of(%u : !ragged.tensor<[N, N, 2, 8], f32>) seeds(%s : !ragged.tensor<[N, N, 2, 8], f32>)
+      wrt(%b : !ragged.tensor<[N, N, 2], f32>) -> !ragged.tensor<[N, N, 2], f32>
+  return %0 : !ragged.tensor<[N, N, 2], f32>
+}
+
+// -----
+
+// One that samples share as well: the op adds up over the rows, a reduction over the batch.
+// CHECK-LABEL: func.func @bias_of_all(
+// CHECK: %{{.*}}, %{{.*}}, %{{.*}}, %[[DB:.*]] = ragged.attention_gradient
+// CHECK-SAME: , !ragged.tensor<[5, 5], f64>{{$}}
+// CHECK: %[[SUM:.*]] = ragged.reduce sum %[[DB]] dims [] batch : !ragged.tensor<[5, 5], f64> -> tensor<5x5xf64>
+// CHECK: ragged.map ins(%[[SUM]]
+func.func @bias_of_all(%x: !ragged.tensor<[N, 5, 2, 8], f32>, %b: tensor<5x5xf32>, %s: !ragged.tensor<[N, 5, 2, 8], f32>) -> tensor<5x5xf32> {
+  %r = ragged.renest %x : !ragged.tensor<[N, 5, 2, 8], f32> -> !ragged.tensor<[5, 2, 8], f32, path = [B, N]>
+  %o = ragged.attention %r, %r, %r bias %b : !ragged.tensor<[5, 2, 8], f32, path = [B, N]>, !ragged.tensor<[5, 2, 8], f32, path = [B, N]>,
+      !ragged.tensor<[5, 2, 8], f32, path = [B, N]> bias tensor<5x5xf32> -> !ragged.tensor<[5, 2, 8], f32, path = [B, N]>
+  %u = ragged.unnest %o : !ragged.tensor<[5, 2, 8], f32, path = [B, N]> -> !ragged.tensor<[N, 5, 2, 8], f32>
+  %0 = ragged.gradient of(%u : !ragged.tensor<[N, 5, 2, 8], f32>) seeds(%s : !ragged.tensor<[N, 5, 2, 8], f32>)
+      wrt(%b : tensor<5x5xf32>) -> tensor<5x5xf32>
+  return %0 : tensor<5x5xf32>
+}
+
+// -----
+
 // Second derivatives are those of products and a softmax.
 // CHECK-LABEL: func.func @twice(
 // CHECK: ragged.contract "ngrd,mgd->nmgr"

@@ -74,11 +74,14 @@ def Ragged_AttentionGradientOp : Ragged_PureOp<"attention_gradient", [AttrSizedO
     with `ds` times the derivative of the soft cap in `dq` and `dk`, and sums over the heads of a group, or all those of a
     bias `[N, M]`. Gradients are of each sample of the query's path, also where an operand is shared by samples, and
     in the accumulator type (f32, or f64 for f64); who wants less, adds up or narrows. They are stored in the order of their dims.
+    That of a bias is one for all members of the last of several components of the path, if the bias is: over `[B]`, in f64, for
+    queries over `[B, I]` and a bias over `[B]` or a dense one. So in triangle attention no gradient has a third length.
 
     * R5: the gradients of what no query and no key meets are 0.
     * R4: samples are isolated. What has no weight has no gradient, however bad its score. Inside a sample a NaN in a key, a query or a
       seed reaches those that share a block with it.
-    * R6, R8: sums are in f32 (f64 for f64), by blocks of 128 queries or keys from the first one on.
+    * R6, R8: sums are in f32 (f64 for f64), by blocks of 128 queries or keys from the first one on; that of a bias over members is in
+      f64, in their order.
 
     It is differentiated as what it is defined by, products, scores and a softmax: second derivatives store the scores.
 
@@ -105,6 +108,10 @@ def Ragged_AttentionGradientOp : Ragged_PureOp<"attention_gradient", [AttrSizedO
   let extraClassDeclaration = [{
     /// What the gradient of an operand is: of each sample of the query, in the accumulator type.
     static LogicalType getGradientType(const LogicalType &operand, const LogicalType &query);
+    /// The same of a bias: maybe one for all members of a sample, in f64.
+    static LogicalType getBiasGradientType(const LogicalType &bias, const LogicalType &query);
+    /// Whether the gradient of the bias is one for all members of the last component of the path.
+    bool sumsMembers();
   }];
 }
 
@@ -146,8 +153,8 @@ def Ragged_TileAttentionGradientOp : Ragged_Op<"tile_attention_gradient", [AttrS
   let description = [{
     Operands are those of `ragged.tile_attention`, and the seed and what the forward gave, by query. It writes, for the queries and keys of
     `size`, either the gradients of the queries (`into query`), summed over the keys, and maybe of the bias; or those of the keys and values
-    (`into key`), summed over the queries. Gradients that several heads share are added to what is there if `accumulate`
-    holds: all but those of queries.
+    (`into key`), summed over the queries. Gradients that several heads or members share are added to what is there if `accumulate`
+    holds: all but those of queries. That of a bias may be in a wider type.
 
     ```mlir
     ragged.tile_attention_gradient query %Q[%q0, %qs] key %K[%k0, %ks] value %V[%v0, %vs] seed %S[%s0, %ss]

@@ -182,6 +182,32 @@ def test_rows_of_tiles_in_place(name, width):
     assert (program.plan(lengths).staging_bytes == 0) == is_in_place
 
 
+CHAINS = {
+    "softmax": (lambda x: nested.softmax(x, axis=0), True),
+    "logarithm": (lambda x: nested.log_softmax(x, axis=0), True),
+    "centred": (lambda x: x - nested.mean(x, axis=0), True),
+    "read when exponentials are there": (lambda x: nested.softmax(x, axis=0) * x, False),
+    "other rows": (lambda x: x[::-1] - nested.mean(x, axis=0), False),
+}
+
+
+@pytest.mark.parametrize("width", [1, 16, 40, 200])
+@pytest.mark.parametrize("name", CHAINS)
+def test_units_in_place(name, width):
+    """Several kernels of one function: all that they read is of the unit, and is read before it is written."""
+    function, is_in_place = CHAINS[name]
+    rng = np.random.default_rng(1)
+    x = [rng.normal(size=(n, width)).astype("f4") for n in (2, 0, 61, 17, 500)]
+    program = nested.jit(function, donate="x")
+    want = nested.jit(function)(nested.from_list(x, dims=("N", width))).values
+    given = nested.from_list(x, dims=("N", width))
+    out = program(given)
+    np.testing.assert_array_equal(out.values, want)
+    assert np.shares_memory(out.values, given.values)
+    staging = program.plan({"N": [len(s) for s in x]}).staging_bytes
+    assert (staging == 0) == is_in_place
+
+
 def test_windows_of_samples_in_place():
     """Kernels take turns over windows of samples: what a later one writes of some samples, an earlier one has
     read of those, and reads of others."""

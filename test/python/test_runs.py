@@ -73,6 +73,67 @@ def test_softmax_and_maps(rng, features):
     same_bits(program, xs, (0,))
 
 
+def normalized(x, axis=0):
+    centred = x - nested.mean(x, axis=axis, keepdims=True)
+    return centred / nested.sqrt(nested.mean(centred**2, axis=axis, keepdims=True) + 0.1)
+
+
+CHAINS = {
+    "softmax": lambda x: (nested.softmax(x, axis=0),),
+    "logarithm": lambda x: (nested.log_softmax(x, axis=0),),
+    "norm": lambda x: (normalized(x),),
+    "what is kept, and more": lambda x: (nested.softmax(x, axis=0) + x, nested.max(x, axis=0)),
+    "kept in one of two": lambda x: (
+        nested.softmax(x, axis=0),
+        nested.exp(x - nested.max(x, axis=0)) + 1,
+    ),
+    "integers": lambda x: ((x > nested.mean(x, axis=0)).astype("i4"), nested.tanh(x).sum(axis=0)),
+}
+
+
+@pytest.mark.parametrize("features", [(), (1,), (3,), (16,), (40,), (64,), (100,), (256,), (4, 24)])
+@pytest.mark.parametrize("name", CHAINS)
+def test_chains(rng, name, features):
+    """Kernels over the same rows that are one function: units of no rows, of few, of more than a cache has,
+    and what is no number in one of them."""
+    xs = samples(rng, (None, *features), "f4")
+    xs.append(
+        rng.standard_normal((70000 // max(np.prod(features, dtype=int), 16), *features)).astype(
+            "f4"
+        )
+    )
+    check(CHAINS[name], nested.from_list(xs, ragged=(0,)), tolerance=1e-5)
+    for k, value in ((5, np.nan), (8, np.inf), (9, -np.inf)):
+        xs[k][k // 2] = value
+    xs[6][:] = -np.inf
+    same_bits(CHAINS[name], xs, (0,))
+
+
+@pytest.mark.parametrize("axis", [0, 1, (0, 1)])
+@pytest.mark.parametrize("features", [(), (16,), (72,)])
+def test_chains_of_pairs(rng, features, axis):
+    """Units that are rows of a pair tensor, columns, which lie apart, or all of it."""
+    xs = [rng.standard_normal((n, m, *features)).astype("f4")
+          for n, m in ((0, 3), (1, 1), (9, 17), (3, 0), (40, 33), (2, 70))]  # fmt: skip
+
+    def program(x):
+        return nested.softmax(x, axis=axis), normalized(x, axis)
+
+    check(program, nested.from_list(xs, ragged=(0, 1)), tolerance=1e-5)
+    same_bits(program, xs, (0, 1))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f2"])
+def test_chains_of_other_floats(rng, dtype):
+    xs = samples(rng, (None, 40), dtype)
+
+    def program(x):
+        return nested.softmax(x, axis=0), normalized(x)
+
+    check(program, nested.from_list(xs, ragged=(0,)), tolerance=1e-5 if dtype == "f8" else 1e-2)
+    same_bits(program, xs, (0,))
+
+
 @pytest.mark.parametrize("features", [(), (1,), (16,)])
 def test_pairs(rng, features):
     """Runs of one and of two ragged axes, of rows and of columns."""

@@ -649,8 +649,5 @@ FailureOr<EmittedKernel>
 nested::ragged::emitKernelFunction(OpBuilder &b, KernelOp kernel,
                                    StringRef name, ScheduleBuilder &schedule,
                                    ArrayRef<Value> outputs) {
-  if (int64_t bits = schedule.getVectorBits())
-    if (std::optional<RunPlan> plan = planRuns(kernel, schedule, bits))
-      return emitRunFunction(b, kernel, name, schedule, outputs, *plan);
   return KernelEmitter(b, kernel, name, schedule, outputs).run();
 }

@@ -162,6 +162,8 @@ public:
   /// None when every sample is a unit.
   std::optional<TableKey> getUnitTable() const;
   llvm::ArrayRef<mlir::StringAttr> getPath() const { return path; }
+  /// How many leading dims of the space say what is a unit.
+  unsigned getGroups() const { return groups; }
 
 private:
   UnitKind units;
@@ -253,14 +255,15 @@ struct EmittedKernel {
 };
 
 /// Whether a unit of a sample reads and writes, of what steps write, that
-/// sample only. `emitted` is a kernel of `op` with units of kind `groups`.
-bool isPerSample(mlir::Operation *op, const EmittedKernel &emitted,
-                 ScheduleBuilder &schedule);
+/// sample only. `emitted` is a kernel of `ops` with units of kind `groups`.
+bool isPerSample(llvm::ArrayRef<mlir::Operation *> ops,
+                 const EmittedKernel &emitted, ScheduleBuilder &schedule);
 
-/// The launch of a kernel of `op` over all its units.
-void createLaunch(mlir::OpBuilder &b, mlir::Operation *op, llvm::StringRef name,
-                  const EmittedKernel &emitted, UnitKind units, int64_t chunk,
-                  int64_t tileRows, ScheduleBuilder &schedule);
+/// The launch of a kernel of `ops`, one or a chain, over all its units.
+void createLaunch(mlir::OpBuilder &b, llvm::ArrayRef<mlir::Operation *> ops,
+                  llvm::StringRef name, const EmittedKernel &emitted,
+                  UnitKind units, int64_t chunk, int64_t tileRows,
+                  ScheduleBuilder &schedule);
 
 /// The input of the kernel that an argument of its region is.
 mlir::Value getInput(KernelOp kernel, mlir::Value argument);

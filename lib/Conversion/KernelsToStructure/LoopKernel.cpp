@@ -204,6 +204,13 @@ SmallVector<Value> nested::ragged::cloneElementwise(OpBuilder &b, Block &block,
                                                     ValueRange arguments,
                                                     int64_t width) {
   IRMapping mapping;
+  return cloneElementwise(b, block, arguments, width, mapping);
+}
+
+SmallVector<Value> nested::ragged::cloneElementwise(OpBuilder &b, Block &block,
+                                                    ValueRange arguments,
+                                                    int64_t width,
+                                                    IRMapping &mapping) {
   mapping.map(block.getArguments(), arguments);
   auto lookup = [&](Value value) -> Value {
     Operation *def = value.getDefiningOp();
@@ -219,6 +226,8 @@ SmallVector<Value> nested::ragged::cloneElementwise(OpBuilder &b, Block &block,
         b, value.getLoc(), VectorType::get({width}, value.getType()), value);
   };
   for (Operation &inner : block.without_terminator()) {
+    if (inner.getNumResults() == 1 && mapping.contains(inner.getResult(0)))
+      continue;
     if (inner.hasTrait<OpTrait::ConstantLike>()) {
       b.clone(inner, mapping);
       continue;

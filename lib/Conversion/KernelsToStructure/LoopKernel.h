@@ -21,6 +21,8 @@
 
 #include "KernelFunction.h"
 
+#include "mlir/IR/IRMapping.h"
+
 namespace nested::ragged {
 
 /// The units of a kernel: in each instance of `path`, `count` many.
@@ -136,8 +138,14 @@ mlir::Value convertFloats(mlir::OpBuilder &b, mlir::Location loc,
 
 /// The region of a block whose ops are all elementwise, on vectors of `width`
 /// elements (0: on scalars). Arguments may be scalars all the same: what
-/// depends on those alone stays one. Constants of around it come along. Gives
-/// what it yields, as vectors.
+/// depends on those alone stays one. Constants of around it come along. What
+/// `mapping` has already is not cloned; it gets all the others. Gives what the
+/// block yields, as vectors.
+llvm::SmallVector<mlir::Value> cloneElementwise(mlir::OpBuilder &b,
+                                                mlir::Block &block,
+                                                mlir::ValueRange arguments,
+                                                int64_t width,
+                                                mlir::IRMapping &mapping);
 llvm::SmallVector<mlir::Value> cloneElementwise(mlir::OpBuilder &b,
                                                 mlir::Block &block,
                                                 mlir::ValueRange arguments,

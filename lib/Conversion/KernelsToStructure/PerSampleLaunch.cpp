@@ -35,27 +35,32 @@ static bool isKernel(Operation *op) {
   return isa<KernelOp, LoopKernelOpInterface>(op);
 }
 
-bool nested::ragged::isPerSample(Operation *op, const EmittedKernel &emitted,
+bool nested::ragged::isPerSample(ArrayRef<Operation *> ops,
+                                 const EmittedKernel &emitted,
                                  ScheduleBuilder &schedule) {
   ArrayRef<StringAttr> path = emitted.rowTable.path;
-  if (path.size() != 1 || BatchMove::get(op))
+  if (path.size() != 1)
     return false;
-  for (Value result : op->getResults()) {
-    std::optional<LogicalType> type = LogicalType::get(result);
-    if (!type || type->isDense() || ArrayRef(type->path) != path)
-      return false;
-  }
   llvm::SmallDenseSet<Value> known;
-  for (Value operand : op->getOperands()) {
-    known.insert(schedule.getBuffer(operand));
-    Operation *def = operand.getDefiningOp();
-    if (!def || def->hasTrait<OpTrait::ConstantLike>())
-      continue;
-    std::optional<LogicalType> type = LogicalType::get(operand);
-    if (!isKernel(def) || !type)
+  for (Operation *op : ops) {
+    if (BatchMove::get(op))
       return false;
-    if (!type->isDense() && ArrayRef(type->path) != path)
-      return false;
+    for (Value result : op->getResults()) {
+      std::optional<LogicalType> type = LogicalType::get(result);
+      if (!type || type->isDense() || ArrayRef(type->path) != path)
+        return false;
+    }
+    for (Value operand : op->getOperands()) {
+      known.insert(schedule.getBuffer(operand));
+      Operation *def = operand.getDefiningOp();
+      if (!def || def->hasTrait<OpTrait::ConstantLike>())
+        continue;
+      std::optional<LogicalType> type = LogicalType::get(operand);
+      if (!isKernel(def) || !type)
+        return false;
+      if (!type->isDense() && ArrayRef(type->path) != path)
+        return false;
+    }
   }
   return llvm::all_of(emitted.memrefs, [&](Value memref) {
     auto buffer = memref.getDefiningOp<BufferOp>();

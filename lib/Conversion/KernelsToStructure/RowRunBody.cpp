@@ -78,6 +78,11 @@ Value RunEmitter::loadRow(OpBuilder &b, TileReadOp read,
 
 void RunEmitter::readOnce(OpBuilder &b, Run &run, const Lanes &block) {
   for (TileReadOp read : kernel.getBody().front().getOps<TileReadOp>()) {
+    if (isFolded(read)) {
+      if (!isWide())
+        run.elements[read] = getFolded(read);
+      continue;
+    }
     Access access = plan.reads.lookup(read);
     if (access != Access::Uniform && access != Access::Contiguous)
       continue;
@@ -124,6 +129,8 @@ Value RunEmitter::emitRead(OpBuilder &b, const Run &run, const Lanes &lanes,
   case Access::Uniform:
     if (Value known = run.elements.lookup(read))
       return known;
+    if (isFolded(read))
+      return loadElements(b, lanes, getFolded(read), lanes.column, element);
     return loadRow(b, read, run.addresses.lookup(read), lanes);
   case Access::Gathered:
     if (lanes.column)
@@ -148,16 +155,21 @@ Value RunEmitter::emitRead(OpBuilder &b, const Run &run, const Lanes &lanes,
   index = ib.add(index, ib.constant(offset));
   if (lanes.column)
     index = ib.add(index, lanes.column);
-  Type stored = cast<MemRefType>(source.getType()).getElementType();
+  return loadElements(b, lanes, source, index, element);
+}
+
+Value RunEmitter::loadElements(OpBuilder &b, const Lanes &lanes, Value memref,
+                               Value index, Type element) {
+  Type stored = cast<MemRefType>(memref.getType()).getElementType();
   if (!lanes.width)
-    return cut(b, memref::LoadOp::create(b, loc, source, index), element);
+    return cut(b, memref::LoadOp::create(b, loc, memref, index), element);
   auto vectorType = VectorType::get({lanes.width}, stored);
   if (!lanes.mask)
-    return cut(b, vector::LoadOp::create(b, loc, vectorType, source, index),
+    return cut(b, vector::LoadOp::create(b, loc, vectorType, memref, index),
                element);
   Value nothing = arith::ConstantOp::create(b, loc, b.getZeroAttr(vectorType));
   return cut(b,
-             vector::MaskedLoadOp::create(b, loc, vectorType, source,
+             vector::MaskedLoadOp::create(b, loc, vectorType, memref,
                                           ValueRange{index}, lanes.mask,
                                           nothing),
              element);
@@ -179,16 +191,19 @@ void RunEmitter::prefetch(OpBuilder &b, const Run &run, const Lanes &lanes,
     int64_t bits = cast<MemRefType>(source.getType()).getElementTypeBitWidth();
     int64_t elements = countRowElements(kernel, read);
     Value at = lanes.at, place = lanes.column;
-    int64_t ahead = llvm::divideCeil(distance, elements * bits / 8);
+    int64_t rows = llvm::divideCeil(distance, elements * bits / 8);
     if (strip.first) {
       at = strip.first;
-      ahead = kStripRows;
+      rows = kStripRows;
       place = ib.add(
           ib.mul(lanes.column, strip.count),
           ib.mul(ib.sub(lanes.at, strip.first), ib.constant(lanes.width)));
     }
-    Value row =
-        ib.add(ib.add(run.addresses.lookup(read).row, at), ib.constant(ahead));
+    Value row = ib.add(run.addresses.lookup(read).row, at);
+    if (ahead)
+      place = ib.add(place, ahead);
+    else
+      row = ib.add(row, ib.constant(rows));
     Value first = ib.add(ib.mul(row, ib.constant(elements)), place);
     for (int64_t done = 0; done < lanes.width; done += line * 8 / bits)
       memref::PrefetchOp::create(
@@ -304,8 +319,15 @@ void RunEmitter::evaluate(OpBuilder &b, Operation &op, const Run &run,
     state.values[extentOp.getResult()] =
         splat(b, ib.toI64(extent), lanes.width);
   } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-    state.values[op.getResult(0)] =
-        cloneElementwise(b, *linalgOp.getBlock(), operands(), lanes.width)[0];
+    IRMapping mapping;
+    Value kept = plan.kept;
+    bool hasKept = kept && kept.getParentBlock() == linalgOp.getBlock();
+    if (hasKept && state.kept)
+      mapping.map(kept, state.kept);
+    state.values[op.getResult(0)] = cloneElementwise(
+        b, *linalgOp.getBlock(), operands(), lanes.width, mapping)[0];
+    if (hasKept)
+      state.kept = mapping.lookup(kept);
   } else if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op)) {
     state.values[op.getResult(0)] = get(b, op.getOperand(0), lanes, state);
   } else if (!isa<tensor::EmptyOp, TileYieldOp>(op) &&
@@ -346,8 +368,19 @@ RunEmitter::State RunEmitter::beginRow(OpBuilder &b, const Run &run, Value at) {
 
 SmallVector<Value> RunEmitter::emitLanes(OpBuilder &b, const Run &run,
                                          const Lanes &lanes, State state,
-                                         ValueRange accumulators) {
+                                         ValueRange accumulators, Part part) {
   IndexBuilder ib(b, loc);
+  Value index;
+  auto getIndex = [&] {
+    if (!index) {
+      index = ib.add(run.row, lanes.at);
+      if (lanes.column)
+        index = ib.add(ib.mul(index, ib.constant(plan.columns)), lanes.column);
+    }
+    return index;
+  };
+  if (part == Part::Rest)
+    state.kept = loadElements(b, lanes, kept, getIndex(), plan.kept.getType());
   SmallVector<Value> next(accumulators);
   unsigned fold = 0;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
@@ -357,6 +390,8 @@ SmallVector<Value> RunEmitter::emitLanes(OpBuilder &b, const Run &run,
         evaluate(b, op, run, lanes, state);
       continue;
     }
+    if (part == Part::Kept)
+      continue;
     // Scalars have accumulators of their own, behind those of vectors.
     unsigned number = fold++ + (lanes.width ? 0 : accumulators.size() / 2);
     Value input = get(b, reduce.getInputs()[0], lanes, state);
@@ -368,13 +403,14 @@ SmallVector<Value> RunEmitter::emitLanes(OpBuilder &b, const Run &run,
                                        accumulators[number]);
     next[number] = folded;
   }
-  Value index = ib.add(run.row, lanes.at);
-  if (lanes.column)
-    index = ib.add(ib.mul(index, ib.constant(plan.columns)), lanes.column);
+  if (plan.kept && part != Part::Rest)
+    store(b, lanes, widen(b, state.kept, lanes.width), kept, getIndex());
+  if (part == Part::Kept)
+    return next;
   Operation *yield = kernel.getBody().front().getTerminator();
   for (auto [result, value] : llvm::zip(results, yield->getOperands()))
     if (!result.reduce)
       store(b, lanes, widen(b, get(b, value, lanes, state), lanes.width),
-            result.memref, index);
+            result.memref, getIndex());
   return next;
 }

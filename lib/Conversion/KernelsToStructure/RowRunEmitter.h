@@ -12,19 +12,59 @@
 
 namespace nested::ragged {
 
-/// Writes the function of one kernel.
+/// A function, and what its kernels share: the first one's units.
+class RunFunction {
+public:
+  RunFunction(mlir::OpBuilder &outer, KernelOp kernel, llvm::StringRef name,
+              ScheduleBuilder &schedule)
+      : signature(outer, kernel.getLoc(), name, schedule),
+        coordinates(kernel, signature), schedule(schedule) {}
+
+  /// Memory as elements; that of a buffer is one argument, whoever reads or
+  /// writes it.
+  mlir::Value getElements(mlir::Value buffer, mlir::Type elementType);
+
+  KernelSignature signature;
+  TileCoordinates coordinates;
+  ScheduleBuilder &schedule;
+  /// What kernels have folded, by their results: scratch memory with all
+  /// columns of the unit that is being emitted, if later ones read it; the
+  /// value if it is one.
+  llvm::DenseMap<mlir::Value, mlir::Value> folded;
+
+  /// The same, if it is an argument already.
+  mlir::Value lookupElements(mlir::Value buffer) {
+    return elements.lookup(buffer);
+  }
+
+private:
+  llvm::DenseMap<mlir::Value, mlir::Value> elements;
+};
+
+/// Marks the arguments of the function, which is finished, in whose memory its
+/// result may be (`kOwnUnitsAttr`).
+void markOwnUnits(RunFunction &function, llvm::ArrayRef<PlannedRuns> kernels);
+
+/// Writes one kernel of a function.
 class RunEmitter {
 public:
-  RunEmitter(mlir::OpBuilder &outer, KernelOp kernel, llvm::StringRef name,
-             ScheduleBuilder &schedule, llvm::ArrayRef<mlir::Value> outputs,
-             const RunPlan &plan)
-      : kernel(kernel), plan(plan), loc(kernel.getLoc()), schedule(schedule),
-        outputBuffers(outputs),
-        signature(outer, kernel.getLoc(), name, schedule),
-        coordinates(kernel, signature),
+  /// `outputs`: buffers; none of what only later kernels of the function read.
+  RunEmitter(RunFunction &function, KernelOp kernel,
+             llvm::ArrayRef<mlir::Value> outputs, const RunPlan &plan)
+      : kernel(kernel), plan(plan), loc(kernel.getLoc()),
+        schedule(function.schedule), outputBuffers(outputs), function(function),
+        signature(function.signature), coordinates(function.coordinates),
         reads(kernel, signature, coordinates, schedule),
         space(toExtents(kernel.getSpace())) {}
-  mlir::FailureOr<EmittedKernel> run();
+
+  /// Asks for the memory of everything, before code is written that uses it.
+  mlir::LogicalResult prepare();
+  void keepIn(mlir::Value memref) { kept = memref; }
+  /// The rows of a kernel that folds nothing.
+  void emitRows(mlir::OpBuilder &b);
+  /// Unit by unit all kernels of a function, the first of which folds.
+  static void emitUnits(mlir::OpBuilder &b,
+                        llvm::MutableArrayRef<RunEmitter> kernels);
 
 private:
   using Values = llvm::SmallVector<mlir::Value>;
@@ -34,6 +74,8 @@ private:
   struct Strip {
     mlir::Value first, count;
   };
+  /// Elements of a unit that a second-level cache has beside the next ones.
+  static constexpr int64_t kCachedElements = 65536;
 
   /// A run that is being emitted: its position with the run's dims at 0, the
   /// number of that row, and what was read once for all rows.
@@ -58,15 +100,30 @@ private:
   struct State {
     llvm::DenseMap<mlir::Value, mlir::Value> values;
     llvm::DenseMap<mlir::Operation *, RowReads::Address> addresses;
+    /// The value that is kept, once it is known.
+    mlir::Value kept;
   };
+  /// What is done with rows: all; what is kept is computed and stored; or all
+  /// the rest, for which it is loaded.
+  enum class Part { All, Kept, Rest };
   using ColumnBody = llvm::function_ref<void(
       mlir::OpBuilder &, mlir::Value column, int64_t width)>;
 
+  /// A unit: its number in the sample, and the numbers of the sample's first
+  /// unit and row.
+  struct Unit {
+    mlir::Value sample, local, firstUnit, firstRow;
+    RowPosition position;
+  };
+
   // Runs (RowRuns.cpp).
-  mlir::LogicalResult prepare();
+  mlir::Value addScratch(mlir::OpBuilder &b, mlir::Type elementType);
   void emitFlat(mlir::OpBuilder &b);
   void emitMapped(mlir::OpBuilder &b);
-  void emitFolded(mlir::OpBuilder &b);
+  /// The rows of a unit, and what is folded.
+  void emitUnit(mlir::OpBuilder &b, const Unit &unit, const Lanes &block);
+  /// How many elements ahead the next unit is.
+  mlir::Value getNext(mlir::OpBuilder &b);
   /// Blocks of columns of wide rows.
   void forColumns(mlir::OpBuilder &b, ColumnBody body);
   mlir::Value getLength(mlir::OpBuilder &b, unsigned from, unsigned to,
@@ -83,7 +140,7 @@ private:
                   const Lanes &block);
   Values foldRows(mlir::OpBuilder &b, const Run &run, mlir::Value from,
                   mlir::Value to, mlir::ValueRange accumulators,
-                  const Lanes &block, const Strip &strip);
+                  const Lanes &block, const Strip &strip, Part part);
   /// Accumulators of lanes, and behind them those of scalars.
   Values makeAccumulators(mlir::OpBuilder &b, int64_t width);
   /// Accumulators in memory, of a block of columns.
@@ -101,13 +158,17 @@ private:
   State beginRow(mlir::OpBuilder &b, const Run &run, mlir::Value at);
   /// The accumulators after the lanes.
   Values emitLanes(mlir::OpBuilder &b, const Run &run, const Lanes &lanes,
-                   State state, mlir::ValueRange accumulators);
+                   State state, mlir::ValueRange accumulators, Part part);
   void evaluate(mlir::OpBuilder &b, mlir::Operation &op, const Run &run,
                 const Lanes &lanes, State &state);
   mlir::Value get(mlir::OpBuilder &b, mlir::Value value, const Lanes &lanes,
                   const State &state);
   mlir::Value emitRead(mlir::OpBuilder &b, const Run &run, const Lanes &lanes,
                        TileReadOp read, const State &state);
+  /// Elements from there on that are one behind the other.
+  mlir::Value loadElements(mlir::OpBuilder &b, const Lanes &lanes,
+                           mlir::Value memref, mlir::Value index,
+                           mlir::Type element);
   /// Fetches rows that come later.
   void prefetch(mlir::OpBuilder &b, const Run &run, const Lanes &lanes,
                 const Strip &strip);
@@ -131,14 +192,22 @@ private:
     return RunPlan::countElements(value, kernel.getTile()) == 1;
   }
   bool isWide() const { return plan.columns != 1; }
+  /// Whether a kernel before has folded what is read.
+  bool isFolded(TileReadOp read) {
+    return function.folded.contains(getInput(kernel, read.getSource()));
+  }
+  mlir::Value getFolded(TileReadOp read) {
+    return function.folded.lookup(getInput(kernel, read.getSource()));
+  }
 
   KernelOp kernel;
   const RunPlan &plan;
   mlir::Location loc;
   ScheduleBuilder &schedule;
   llvm::ArrayRef<mlir::Value> outputBuffers;
-  KernelSignature signature;
-  TileCoordinates coordinates;
+  RunFunction &function;
+  KernelSignature &signature;
+  TileCoordinates &coordinates;
   RowReads reads;
   llvm::SmallVector<ExtentAttr> space;
 
@@ -146,11 +215,19 @@ private:
   /// narrow ones.
   llvm::DenseMap<mlir::Operation *, mlir::Value> sources, tables;
   llvm::DenseMap<mlir::Value, mlir::Value> shared;
+  /// Memory of the value that is kept.
+  mlir::Value kept;
+  /// How many elements ahead of its own ones a kernel fetches, if it is not a
+  /// fixed number of rows.
+  mlir::Value ahead;
+  /// Rows of a run, and runs of a unit, of the sample that is being emitted.
+  mlir::Value length, runs;
   /// Accumulators of all columns, one memref for each fold.
   Values scratch;
   struct Result {
     /// Null if rows are stored.
     TileReduceOp reduce;
+    /// Null if only later kernels of the function read it.
     mlir::Value memref;
   };
   llvm::SmallVector<Result> results;

@@ -29,7 +29,7 @@ public:
   RunPlanner(KernelOp kernel, ScheduleBuilder &schedule)
       : kernel(kernel), schedule(schedule),
         space(toExtents(kernel.getSpace())) {}
-  std::optional<RunPlan> run(int64_t vectorBits);
+  std::optional<RunPlan> run(int64_t vectorBits, std::optional<unsigned> units);
 
 private:
   bool isNarrow(Value value);
@@ -308,7 +308,8 @@ bool RunPlanner::isFlat() {
   });
 }
 
-std::optional<RunPlan> RunPlanner::run(int64_t vectorBits) {
+std::optional<RunPlan> RunPlanner::run(int64_t vectorBits,
+                                       std::optional<unsigned> units) {
   if (kernel.getUnits() != UnitKind::Groups)
     return std::nullopt;
   Block &body = kernel.getBody().front();
@@ -320,7 +321,7 @@ std::optional<RunPlan> RunPlanner::run(int64_t vectorBits) {
     return std::nullopt;
   RunPlan plan;
   plan.columns = columns;
-  plan.isFlat = !folds && isFlat();
+  plan.isFlat = !folds && !units && isFlat();
   if (plan.isFlat) {
     for (TileReadOp read : body.getOps<TileReadOp>())
       plan.reads[read] = RowReads::isPacked(kernel, read, schedule)
@@ -329,7 +330,7 @@ std::optional<RunPlan> RunPlanner::run(int64_t vectorBits) {
   } else {
     if (space.empty())
       return std::nullopt;
-    unsigned first = folds ? groups : 0;
+    unsigned first = units.value_or(folds ? groups : 0);
     while (!isPossible(plan, first))
       ++first;
   }
@@ -364,8 +365,8 @@ std::optional<RunPlan> RunPlanner::run(int64_t vectorBits) {
   return plan;
 }
 
-std::optional<RunPlan> nested::ragged::planRuns(KernelOp kernel,
-                                                ScheduleBuilder &schedule,
-                                                int64_t vectorBits) {
-  return RunPlanner(kernel, schedule).run(vectorBits);
+std::optional<RunPlan>
+nested::ragged::planRuns(KernelOp kernel, ScheduleBuilder &schedule,
+                         int64_t vectorBits, std::optional<unsigned> groups) {
+  return RunPlanner(kernel, schedule).run(vectorBits, groups);
 }

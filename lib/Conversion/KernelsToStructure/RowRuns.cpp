@@ -19,6 +19,9 @@
 //    `finalize(init)` without a case of its own (R5). Up to 64 columns have
 //    their accumulators in registers; those of more go to scratch memory and
 //    back once for some rows, which stay in the first-level cache meanwhile.
+// 5. Of several kernels (RowRunChain.cpp) a unit goes through all before the
+//    next one: its rows are in the second-level cache then, and the next unit's
+//    are fetched while something long is computed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +36,19 @@ using namespace mlir;
 using namespace nested::ragged;
 using Access = RunPlan::Access;
 
-/// Asks for the memory of everything, before code is written that uses it.
+Value RunFunction::getElements(Value buffer, Type elementType) {
+  Value &memref = elements[buffer];
+  if (!memref)
+    memref = signature.addBuffer(buffer, {}, elementType);
+  return memref;
+}
+
+/// Memory of the calling thread with an element for each column.
+Value RunEmitter::addScratch(OpBuilder &b, Type elementType) {
+  return memref::AllocOp::create(
+      b, loc, MemRefType::get({plan.columns}, getStorageType(elementType)));
+}
+
 LogicalResult RunEmitter::prepare() {
   OpBuilder b = OpBuilder::atBlockEnd(signature.getBody());
   Block &body = kernel.getBody().front();
@@ -55,14 +70,20 @@ LogicalResult RunEmitter::prepare() {
   };
   for (Operation &op : body) {
     if (auto read = dyn_cast<TileReadOp>(op)) {
+      if (isFolded(read)) {
+        Value &memory = function.folded[getInput(kernel, read.getSource())];
+        if (isWide() && !memory)
+          memory = addScratch(b, getTileElement(read.getResult()));
+        continue;
+      }
       Access access = plan.reads.lookup(read);
       if ((access != Access::Contiguous || !read.getStarts().empty()) &&
           failed(reads.prepare(read)))
         return failure();
       Value input = getInput(kernel, read.getSource());
       if (access == Access::Contiguous)
-        sources[read] = signature.addBuffer(schedule.getBuffer(input), {},
-                                            LogicalType::of(input).elementType);
+        sources[read] = function.getElements(
+            schedule.getBuffer(input), LogicalType::of(input).elementType);
       continue;
     }
     if (auto lookup = dyn_cast<TileLookupOp>(op)) {
@@ -77,9 +98,17 @@ LogicalResult RunEmitter::prepare() {
   }
   for (auto [k, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
     auto reduce = value.getDefiningOp<TileReduceOp>();
-    results.push_back({reduce, signature.addBuffer(outputBuffers[k], {},
-                                                   getTileElement(value))});
+    Value memref;
+    if (outputBuffers[k])
+      memref = function.getElements(outputBuffers[k], getTileElement(value));
+    results.push_back({reduce, memref});
+    if (reduce)
+      function.folded.try_emplace(kernel.getResult(k));
   }
+  if (plan.foldsInMemory)
+    for (TileReduceOp reduce : body.getOps<TileReduceOp>())
+      scratch.push_back(
+          addScratch(b, cast<TypedAttr>(reduce.getInit()[0]).getType()));
   return success();
 }
 
@@ -121,15 +150,17 @@ SmallVector<Value> RunEmitter::emitRun(OpBuilder &b, Run &run, Value from,
 SmallVector<Value> RunEmitter::foldRows(OpBuilder &b, const Run &run,
                                         Value from, Value to,
                                         ValueRange accumulators,
-                                        const Lanes &block,
-                                        const Strip &strip) {
+                                        const Lanes &block, const Strip &strip,
+                                        Part part) {
   auto loop = scf::ForOp::create(
       b, loc, from, to, IndexBuilder(b, loc).constant(1), accumulators,
       [&](OpBuilder &body, Location l, Value at, ValueRange args) {
         Lanes lanes{at, block.width, {}, {}, block.column};
         State row = beginRow(body, run, at);
-        prefetch(body, run, lanes, strip);
-        scf::YieldOp::create(body, l, emitLanes(body, run, lanes, row, args));
+        if (part == Part::All)
+          prefetch(body, run, lanes, strip);
+        scf::YieldOp::create(body, l,
+                             emitLanes(body, run, lanes, row, args, part));
       });
   return SmallVector<Value>(loop.getResults());
 }
@@ -139,9 +170,21 @@ SmallVector<Value> RunEmitter::emitWide(OpBuilder &b, const Run &run,
                                         ValueRange accumulators,
                                         const Lanes &block) {
   if (block.column)
-    return foldRows(b, run, from, to, accumulators, block, {});
+    return foldRows(b, run, from, to, accumulators, block, {}, Part::All);
+  auto emitRow = [&](OpBuilder &body, Value at, Part part) {
+    State row = beginRow(body, run, at);
+    forColumns(body, [&](OpBuilder &inner, Value column, int64_t width) {
+      Lanes lanes{at, width, {}, {}, column};
+      if (part == Part::Kept)
+        prefetch(inner, run, lanes, {});
+      emitLanes(inner, run, lanes, row, {}, part);
+    });
+  };
   // Rows that are folded stay in the first-level cache for all blocks of
-  // columns. Others are read and written once.
+  // columns. Others are read and written once. What is kept is stored before:
+  // it may be long, and would share registers with accumulators.
+  bool keeps = plan.kept && !plan.loadsKept;
+  Part part = plan.kept ? Part::Rest : Part::All;
   int64_t together = plan.foldsInMemory ? kStripRows : 1;
   scf::ForOp::create(
       b, loc, from, to, IndexBuilder(b, loc).constant(together), ValueRange(),
@@ -150,19 +193,23 @@ SmallVector<Value> RunEmitter::emitWide(OpBuilder &b, const Run &run,
         if (plan.foldsInMemory) {
           Value count = rb.min(rb.sub(to, at), rb.constant(together));
           Value end = rb.add(at, count);
+          if (keeps)
+            scf::ForOp::create(
+                body, l, at, end, rb.constant(1), ValueRange(),
+                [&](OpBuilder &inner, Location il, Value row, ValueRange) {
+                  emitRow(inner, row, Part::Kept);
+                  scf::YieldOp::create(inner, il);
+                });
           forColumns(body, [&](OpBuilder &inner, Value column, int64_t width) {
             Lanes lanes{at, width, {}, {}, column};
             storeAccumulators(inner,
                               foldRows(inner, run, at, end,
                                        loadAccumulators(inner, lanes), lanes,
-                                       {at, count}),
+                                       {at, count}, part),
                               lanes);
           });
         } else {
-          State row = beginRow(body, run, at);
-          forColumns(body, [&](OpBuilder &inner, Value column, int64_t width) {
-            emitLanes(inner, run, {at, width, {}, {}, column}, row, {});
-          });
+          emitRow(body, at, part);
         }
         scf::YieldOp::create(body, l);
       });
@@ -175,15 +222,16 @@ SmallVector<Value> RunEmitter::emitNarrow(OpBuilder &b, const Run &run,
   IndexBuilder ib(b, loc);
   Value width = ib.constant(plan.width);
   Value whole = ib.mul(ib.div(ib.sub(to, from), width), width);
+  Part part = plan.loadsKept ? Part::Rest : Part::All;
   Value end = ib.add(from, whole);
   auto loopOver = [&](Value begin, Value finish, int64_t lanes,
                       ValueRange state) -> SmallVector<Value> {
     auto loop = scf::ForOp::create(
         b, loc, begin, finish, ib.constant(std::max<int64_t>(lanes, 1)), state,
         [&](OpBuilder &body, Location l, Value at, ValueRange args) {
-          scf::YieldOp::create(
-              body, l,
-              emitLanes(body, run, {at, lanes, {}, {}, {}}, State(), args));
+          scf::YieldOp::create(body, l,
+                               emitLanes(body, run, {at, lanes, {}, {}, {}},
+                                         State(), args, part));
         });
     return SmallVector<Value>(loop.getResults());
   };
@@ -195,9 +243,9 @@ SmallVector<Value> RunEmitter::emitNarrow(OpBuilder &b, const Run &run,
     Value mask = vector::CreateMaskOp::create(
         then, l, VectorType::get({plan.width}, then.getI1Type()),
         IndexBuilder(then, l).sub(to, end));
-    scf::YieldOp::create(
-        then, l,
-        emitLanes(then, run, {end, plan.width, mask, to, {}}, State(), state));
+    scf::YieldOp::create(then, l,
+                         emitLanes(then, run, {end, plan.width, mask, to, {}},
+                                   State(), state, part));
   };
   if (state.empty()) {
     scf::IfOp::create(b, loc, isRest, masked);
@@ -288,9 +336,18 @@ void RunEmitter::finalize(OpBuilder &b, ValueRange accumulators, Value unit,
   Value index = unit;
   if (block.column)
     index = ib.add(ib.mul(unit, ib.constant(plan.columns)), block.column);
-  for (const Result &result : results)
-    if (result.reduce)
-      store(b, block, folded.lookup(result.reduce), result.memref, index);
+  for (auto [result, value] : llvm::zip(results, kernel.getResults())) {
+    if (!result.reduce)
+      continue;
+    Value made = folded.lookup(result.reduce);
+    Value &known = function.folded[value];
+    if (!isWide())
+      known = made;
+    else if (known)
+      store(b, block, made, known, block.column);
+    if (result.memref)
+      store(b, block, made, result.memref, index);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -363,105 +420,138 @@ void RunEmitter::emitMapped(OpBuilder &b) {
       });
 }
 
-void RunEmitter::emitFolded(OpBuilder &b) {
-  unsigned groups = kernel.getGroups(), first = plan.firstOfRun;
-  Value rows = signature.getTable(coordinates.getRowTable());
-  signature.forSamples(
+void RunEmitter::emitUnit(OpBuilder &b, const Unit &unit, const Lanes &block) {
+  IndexBuilder ib(b, loc);
+  Value zero = ib.constant(0), one = ib.constant(1);
+  unsigned groups = coordinates.getGroups(), first = plan.firstOfRun;
+  SmallVector<Value> state;
+  if (plan.foldsInMemory)
+    forColumns(b, [&](OpBuilder &at, Value column, int64_t width) {
+      storeAccumulators(at, makeAccumulators(at, width),
+                        {zero, width, {}, {}, column});
+    });
+  else
+    state = makeAccumulators(b, isWide() ? block.width : plan.width);
+  auto emitOne = [&](OpBuilder &at, Value number, ValueRange args) {
+    IndexBuilder rb(at, loc);
+    Run run;
+    run.position = unit.position;
+    splitNumber(at, number, groups, first, run.position);
+    Value before = rb.add(rb.mul(unit.local, runs), number);
+    run.row = rb.add(unit.firstRow, rb.mul(before, length));
+    return emitRun(at, run, zero, length, args, block);
+  };
+  if (groups == first) {
+    state = emitOne(b, zero, state);
+  } else {
+    auto loop = scf::ForOp::create(
+        b, loc, zero, runs, one, state,
+        [&](OpBuilder &at, Location l, Value number, ValueRange args) {
+          scf::YieldOp::create(at, l, emitOne(at, number, args));
+        });
+    state.assign(loop.getResults().begin(), loop.getResults().end());
+  }
+  Value number = groups == 0 ? unit.sample : ib.add(unit.firstUnit, unit.local);
+  if (!plan.foldsInMemory)
+    return finalize(b, state, number, unit.sample, block);
+  forColumns(b, [&](OpBuilder &at, Value column, int64_t width) {
+    Lanes lanes{zero, width, {}, {}, column};
+    finalize(at, loadAccumulators(at, lanes), number, unit.sample, lanes);
+  });
+}
+
+Value RunEmitter::getNext(OpBuilder &b) {
+  IndexBuilder ib(b, loc);
+  Value rows = ib.mul(runs, length);
+  // What is large would be gone before it is needed.
+  Value isLarge = ib.compare(arith::CmpIPredicate::sgt, rows,
+                             ib.constant(kCachedElements / plan.columns));
+  return ib.mul(ib.select(isLarge, ib.constant(kStripRows), rows),
+                ib.constant(plan.columns));
+}
+
+void RunEmitter::emitUnits(OpBuilder &b, MutableArrayRef<RunEmitter> kernels) {
+  RunEmitter &first = kernels.front();
+  Location loc = first.loc;
+  TileCoordinates &coordinates = first.coordinates;
+  unsigned groups = coordinates.getGroups();
+  Value rows = first.signature.getTable(coordinates.getRowTable());
+  first.signature.forSamples(
       b, loc, coordinates.getUnitTable(),
       [&](OpBuilder &outer, Value sample, Value offset, Value from, Value to) {
         IndexBuilder ob(outer, loc);
         Value zero = ob.constant(0), one = ob.constant(1);
-        Value length = getLength(outer, first, space.size(), sample);
-        Value runs = getLength(outer, groups, first, sample);
+        for (RunEmitter &kernel : kernels) {
+          unsigned ofRun = kernel.plan.firstOfRun;
+          kernel.length =
+              kernel.getLength(outer, ofRun, kernel.space.size(), sample);
+          kernel.runs = kernel.getLength(outer, groups, ofRun, sample);
+          if (kernel.isWide() && kernel.plan.kept && !kernel.plan.loadsKept)
+            kernel.ahead = kernel.getNext(outer);
+        }
         Value firstRow = ob.load(rows, sample);
-        auto emitColumns = [&](OpBuilder &inner, const Run &run, Value local,
-                               const Lanes &block) {
-          IndexBuilder ib(inner, loc);
-          SmallVector<Value> state;
-          if (!plan.foldsInMemory)
-            state =
-                makeAccumulators(inner, isWide() ? block.width : plan.width);
-          auto emitOne = [&](OpBuilder &at, Value number, ValueRange args) {
-            IndexBuilder rb(at, loc);
-            Run one(run);
-            splitNumber(at, number, groups, first, one.position);
-            Value before = rb.add(rb.mul(local, runs), number);
-            one.row = rb.add(firstRow, rb.mul(before, length));
-            return emitRun(at, one, zero, length, args, block);
-          };
-          if (groups == first) {
-            state = emitOne(inner, zero, state);
-          } else {
-            auto loop = scf::ForOp::create(
-                inner, loc, zero, runs, one, state,
-                [&](OpBuilder &at, Location l, Value number, ValueRange args) {
-                  scf::YieldOp::create(at, l, emitOne(at, number, args));
+        auto emitOne = [&](OpBuilder &inner, Value local) {
+          Unit unit{sample, local, offset, firstRow, {}};
+          unit.position.sample = sample;
+          unit.position.coordinates.assign(first.space.size(), zero);
+          first.splitNumber(inner, local, 0, groups, unit.position);
+          if (first.isWide() && kernels.size() == 1 &&
+              !first.plan.foldsInMemory) {
+            first.forColumns(
+                inner, [&](OpBuilder &at, Value column, int64_t width) {
+                  first.emitUnit(at, unit, {zero, width, {}, {}, column});
                 });
-            state.assign(loop.getResults().begin(), loop.getResults().end());
+            return;
           }
-          Value unit = groups == 0 ? sample : ib.add(offset, local);
-          if (!plan.foldsInMemory)
-            return finalize(inner, state, unit, sample, block);
-          forColumns(inner, [&](OpBuilder &at, Value column, int64_t width) {
-            Lanes lanes{zero, width, {}, {}, column};
-            finalize(at, loadAccumulators(at, lanes), unit, sample, lanes);
-          });
-        };
-        auto emitUnit = [&](OpBuilder &inner, Value local) {
-          Run run;
-          run.position.sample = sample;
-          run.position.coordinates.assign(space.size(), zero);
-          splitNumber(inner, local, 0, groups, run.position);
-          if (plan.foldsInMemory)
-            forColumns(inner, [&](OpBuilder &at, Value column, int64_t width) {
-              storeAccumulators(at, makeAccumulators(at, width),
-                                {zero, width, {}, {}, column});
-            });
-          if (!isWide() || plan.foldsInMemory)
-            return emitColumns(inner, run, local, {});
-          forColumns(inner, [&](OpBuilder &at, Value column, int64_t width) {
-            emitColumns(at, run, local, {zero, width, {}, {}, column});
-          });
+          for (RunEmitter &kernel : kernels)
+            kernel.emitUnit(inner, unit, {});
         };
         if (groups == 0) {
-          emitUnit(outer, zero);
+          emitOne(outer, zero);
           return;
         }
         scf::ForOp::create(
             outer, loc, from, to, one, ValueRange(),
             [&](OpBuilder &inner, Location l, Value local, ValueRange) {
-              emitUnit(inner, local);
+              emitOne(inner, local);
               scf::YieldOp::create(inner, l);
             });
       });
 }
 
-FailureOr<EmittedKernel> RunEmitter::run() {
-  if (failed(prepare()))
-    return failure();
-  OpBuilder b = OpBuilder::atBlockEnd(signature.getBody());
-  bool folds =
-      llvm::any_of(results, [](const Result &result) { return result.reduce; });
-  if (plan.foldsInMemory)
-    for (TileReduceOp reduce : kernel.getBody().front().getOps<TileReduceOp>())
-      scratch.push_back(memref::AllocOp::create(
-          b, loc,
-          MemRefType::get(
-              {plan.columns},
-              getStorageType(cast<TypedAttr>(reduce.getInit()[0]).getType()))));
-  if (folds)
-    emitFolded(b);
-  else if (plan.isFlat)
+void RunEmitter::emitRows(OpBuilder &b) {
+  if (plan.isFlat)
     emitFlat(b);
   else
     emitMapped(b);
-  signature.finish();
-  return describeKernel(kernel, signature, coordinates);
 }
 
 FailureOr<EmittedKernel>
-nested::ragged::emitRunFunction(OpBuilder &b, KernelOp kernel, StringRef name,
-                                ScheduleBuilder &schedule,
-                                ArrayRef<Value> outputs, const RunPlan &plan) {
-  return RunEmitter(b, kernel, name, schedule, outputs, plan).run();
+nested::ragged::emitRunFunction(OpBuilder &b, ArrayRef<PlannedRuns> kernels,
+                                StringRef name, ScheduleBuilder &schedule) {
+  KernelOp first = kernels.front().kernel;
+  RunFunction function(b, first, name, schedule);
+  std::vector<RunEmitter> emitters;
+  for (const PlannedRuns &each : kernels)
+    emitters.emplace_back(function, each.kernel, each.outputs, each.plan);
+  for (RunEmitter &emitter : emitters)
+    if (failed(emitter.prepare()))
+      return failure();
+  for (auto [emitter, each] : llvm::zip(emitters, kernels))
+    if (each.keptIn)
+      emitter.keepIn(function.getElements(schedule.getBuffer(each.keptIn),
+                                          each.plan.kept.getType()));
+  OpBuilder body = OpBuilder::atBlockEnd(function.signature.getBody());
+  if (first.getBody().front().getOps<TileReduceOp>().empty())
+    emitters.front().emitRows(body);
+  else
+    RunEmitter::emitUnits(body, emitters);
+  function.signature.finish();
+  if (kernels.size() > 1)
+    markOwnUnits(function, kernels);
+  EmittedKernel emitted =
+      describeKernel(first, function.signature, function.coordinates);
+  for (const PlannedRuns &each : kernels.drop_front())
+    countCosts(each.kernel, emitted);
+  return emitted;
 }

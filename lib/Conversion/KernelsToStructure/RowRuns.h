@@ -38,6 +38,10 @@ struct RunPlan {
   bool foldsInMemory = false;
   /// The rows behind the last whole vector are a masked vector; else scalars.
   bool masksTail = true;
+  /// A value of a body of the region that two kernels of a chain compute: the
+  /// first one stores it where the other's result will be, which loads it.
+  mlir::Value kept;
+  bool loadsKept = false;
 
   /// Whether a value of the kernel's region has rows, and elements of one, or
   /// of a shared value; 0: not known.
@@ -49,15 +53,33 @@ struct RunPlan {
 int64_t countRowElements(KernelOp kernel, TileReadOp read);
 
 /// The plan of a kernel for vectors of `vectorBits`; none if columns of its
-/// rows meet, or if it does what has no vector form.
+/// rows meet, or if it does what has no vector form. `groups`: it is one of
+/// several kernels of a function whose units are indices of so many dims.
 std::optional<RunPlan> planRuns(KernelOp kernel, ScheduleBuilder &schedule,
-                                int64_t vectorBits);
+                                int64_t vectorBits,
+                                std::optional<unsigned> groups = std::nullopt);
 
-/// Like `emitKernelFunction`, for a kernel that has a plan.
+/// A kernel, its plan, and a buffer for each of its results: null if only later
+/// kernels of the same function read it.
+struct PlannedRuns {
+  KernelOp kernel;
+  RunPlan plan;
+  /// If the plan has a value that is kept: the result in whose memory.
+  mlir::Value keptIn;
+  llvm::SmallVector<mlir::Value> outputs;
+};
+
+/// The kernels behind `plan`, which folds, that go along the same rows of a
+/// unit as it does and read what it or one before them has made of that unit:
+/// they are one function, which has the unit's rows in a cache.
+llvm::SmallVector<PlannedRuns> chainRuns(KernelOp kernel, const RunPlan &plan,
+                                         ScheduleBuilder &schedule,
+                                         int64_t vectorBits);
+
+/// Like `emitKernelFunction`, for a kernel that has a plan, or a chain.
 mlir::FailureOr<EmittedKernel>
-emitRunFunction(mlir::OpBuilder &b, KernelOp kernel, llvm::StringRef name,
-                ScheduleBuilder &schedule, llvm::ArrayRef<mlir::Value> outputs,
-                const RunPlan &plan);
+emitRunFunction(mlir::OpBuilder &b, llvm::ArrayRef<PlannedRuns> kernels,
+                llvm::StringRef name, ScheduleBuilder &schedule);
 
 } // namespace nested::ragged
 

@@ -8,6 +8,7 @@
 #include "ScheduleBuilder.h"
 
 #include "LoopKernel.h"
+#include "RowRuns.h"
 
 #include "nested/Dialect/Ragged/Transforms/Passes.h"
 
@@ -177,16 +178,16 @@ void ScheduleBuilder::assignBuffer(Value value) {
 // Steps
 //===----------------------------------------------------------------------===//
 
-void nested::ragged::createLaunch(OpBuilder &b, Operation *op, StringRef name,
-                                  const EmittedKernel &emitted, UnitKind units,
-                                  int64_t chunk, int64_t tileRows,
-                                  ScheduleBuilder &schedule) {
+void nested::ragged::createLaunch(OpBuilder &b, ArrayRef<Operation *> ops,
+                                  StringRef name, const EmittedKernel &emitted,
+                                  UnitKind units, int64_t chunk,
+                                  int64_t tileRows, ScheduleBuilder &schedule) {
   Value rowTable = schedule.getTable(emitted.rowTable);
   Value unitTable =
       emitted.unitTable ? schedule.getTable(*emitted.unitTable) : Value();
   bool perSample =
-      units == UnitKind::Groups && isPerSample(op, emitted, schedule);
-  LaunchOp::create(b, op->getLoc(), name, units,
+      units == UnitKind::Groups && isPerSample(ops, emitted, schedule);
+  LaunchOp::create(b, ops.front()->getLoc(), name, units,
                    chunk ? b.getI64IntegerAttr(chunk) : IntegerAttr(), rowTable,
                    unitTable, emitted.memrefs, emitted.scalars, tileRows,
                    emitted.flopsPerRow, emitted.bytesPerRow, emitted.errors,
@@ -194,8 +195,13 @@ void nested::ragged::createLaunch(OpBuilder &b, Operation *op, StringRef name,
 }
 
 LogicalResult ScheduleBuilder::addKernel(KernelOp kernel) {
+  if (chained.contains(kernel))
+    return success();
   if (kernel.getUnits() == UnitKind::Chunks)
     return addBatchKernel(kernel);
+  if (vectorBits)
+    if (std::optional<RunPlan> plan = planRuns(kernel, *this, vectorBits))
+      return addRuns(kernel, *plan);
   assignBuffers(kernel);
   SmallVector<Value> outputs;
   for (Value result : kernel.getResults())
@@ -205,8 +211,8 @@ LogicalResult ScheduleBuilder::addKernel(KernelOp kernel) {
       module, kernel, kernel.getKernelName(), *this, outputs);
   if (failed(emitted))
     return failure();
-  createLaunch(b, kernel, kernel.getKernelName(), *emitted, UnitKind::Groups, 0,
-               kernel.getTile(), *this);
+  createLaunch(b, kernel.getOperation(), kernel.getKernelName(), *emitted,
+               UnitKind::Groups, 0, kernel.getTile(), *this);
   return success();
 }
 
@@ -239,8 +245,8 @@ LogicalResult ScheduleBuilder::addBatchKernel(KernelOp kernel) {
       emitKernelFunction(module, kernel, name, *this, outputs);
   if (failed(partial))
     return failure();
-  createLaunch(b, kernel, name, *partial, UnitKind::Chunks, kernel.getChunk(),
-               kernel.getTile(), *this);
+  createLaunch(b, kernel.getOperation(), name, *partial, UnitKind::Chunks,
+               kernel.getChunk(), kernel.getTile(), *this);
   for (unsigned k : folds) {
     std::string combineName = name + "_combine" + std::to_string(k);
     auto reduce = yield->getOperand(k).getDefiningOp<TileReduceOp>();
@@ -249,8 +255,8 @@ LogicalResult ScheduleBuilder::addBatchKernel(KernelOp kernel) {
                             outputs[k], buffers[kernel.getResult(k)]);
     if (failed(combine))
       return failure();
-    createLaunch(b, kernel, combineName, *combine, UnitKind::Single, 0,
-                 kernel.getTile(), *this);
+    createLaunch(b, kernel.getOperation(), combineName, *combine,
+                 UnitKind::Single, 0, kernel.getTile(), *this);
   }
   return success();
 }

@@ -43,6 +43,8 @@ struct TableKey {
   }
 };
 
+struct RunPlan;
+
 class ScheduleBuilder {
 public:
   /// Creates the schedule of `func` before it. `vectorBits`: of the registers
@@ -86,6 +88,8 @@ private:
   mlir::Value createPackedCopy(mlir::Value value);
   mlir::LogicalResult addStep(mlir::Operation *op);
   mlir::LogicalResult addKernel(KernelOp kernel);
+  /// A kernel with a plan, and those behind it that are one function with it.
+  mlir::LogicalResult addRuns(KernelOp kernel, const RunPlan &plan);
   mlir::LogicalResult addBatchKernel(KernelOp kernel);
   mlir::LogicalResult addLoopKernels(LoopKernelOpInterface op);
   mlir::LogicalResult addNest(NestOp op);
@@ -120,6 +124,8 @@ private:
   /// Symbols from data that nothing has bound yet.
   llvm::SmallDenseSet<mlir::StringAttr> unbound;
   llvm::SmallVector<mlir::DictionaryAttr> entryChecks, deferredChecks;
+  /// Kernels that are part of the function of one before.
+  llvm::SmallDenseSet<mlir::Operation *> chained;
   unsigned numLoopOps = 0;
 };
 

@@ -19,10 +19,13 @@
 //    be read by this one. Where tiles read and write their own rows alone, it
 //    is also enough that a tile, or a loop over its rows the row, is read
 //    before it is written.
-// 3. Or all reads are before all writes, in a block that runs once: that of the
+// 3. Or who wrote the function knows that units read elements of their own
+// alone,
+//    before they write them (`ragged.own_units`).
+// 4. Or all reads are before all writes, in a block that runs once: that of the
 //    kernel, where there is one unit; or one that writes the same elements
 //    whenever it runs, of a result that is one row.
-// 4. What holds is written into the signature, and the memrefs may be the same.
+// 5. What holds is written into the signature, and the memrefs may be the same.
 //
 //===----------------------------------------------------------------------===//
 
@@ -522,7 +525,7 @@ bool KernelAccesses::isSameInEachRun(const Access &write, Block *block) const {
   });
 }
 
-/// 3. there.
+/// 4. there.
 static bool areReadFirst(LaunchOp launch, const KernelAccesses &accesses,
                          ArrayRef<Access> reads, ArrayRef<Access> writes) {
   // The block that all of them are in.
@@ -558,6 +561,17 @@ bool ScheduleMarker::worksInPlace(LaunchOp launch, BufferOp argument,
   auto kernel = kernels.lookup<func::FuncOp>(launch.getKernel());
   if (!kernel || !llvm::hasSingleElement(kernel.getBody()))
     return false;
+  auto isOwnUnits = [&](BufferOp buffer) {
+    bool isRead = false, areOwn = true;
+    for (auto [i, operand] : llvm::enumerate(launch.getMemrefs()))
+      if (getBuffer(operand) == buffer) {
+        isRead = true;
+        areOwn &= bool(kernel.getArgAttr(i, kOwnUnitsAttr));
+      }
+    return isRead && areOwn;
+  };
+  if (isOwnUnits(argument) && isOwnUnits(result))
+    return true;
   KernelAccesses accesses(kernel, launch, schedule);
   SmallVector<Access> reads, writes;
   if (failed(accesses.collect(argument, reads)) ||

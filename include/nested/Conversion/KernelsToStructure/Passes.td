@@ -23,6 +23,10 @@ def RaggedKernelsToStructure : Pass<"ragged-kernels-to-structure", "::mlir::Modu
        or more: of rows if a row is one element, else of columns. A run is as many rows as every read finds one
        behind the other, at best a sample; folds keep one accumulator per lane. It is written as loops, not as
        a tile program.
+       Kernels behind one that folds become one function with it if they go along the same rows and read what was made of
+       their own unit (a softmax over rows: the largest element, the sum, the quotient): unit by unit, so that all but the first
+       find its rows in a cache. An element with a function of `math` that a fold and a later result of its type both need
+       is computed once, and stored where the result will be.
     3. A fold over the batch becomes two launches: partial results of chunks of rows, then one pass
        over them (R8).
 
@@ -32,6 +36,9 @@ def RaggedKernelsToStructure : Pass<"ragged-kernels-to-structure", "::mlir::Modu
     Booleans are stored as bytes.
 
     Requires: the kernels phase. Guarantees: `--ragged-verify-structure`.
+
+    Limits: a function of several kernels is cut into units of its folds. One large sample is then the work of one thread,
+    elementwise kernels included.
 
     (* example: test/Conversion/KernelsToStructure/ragged-kernels-to-structure.mlir *)
   }];

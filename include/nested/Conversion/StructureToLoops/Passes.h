@@ -29,6 +29,11 @@ inline constexpr llvm::StringLiteral kConsecutiveAttr = "ragged.consecutive";
 /// tile, entry i is row i of the tile; of an argument, if it has no gaps.
 inline constexpr llvm::StringLiteral kOwnRowsAttr = "ragged.own_rows";
 
+/// On memory of arguments and of one result of a kernel function that is
+/// several kernels: an element of it is read only by the unit whose element of
+/// the result it is, and not once that has been written.
+inline constexpr llvm::StringLiteral kOwnUnitsAttr = "ragged.own_units";
+
 /// On a `ragged.tile_fold` whose groups begin where tiles begin: which rows a
 /// tile has then does not depend on where a call begins.
 inline constexpr llvm::StringLiteral kWholeTilesAttr = "ragged.whole_tiles";

@@ -288,7 +288,8 @@ def MarkInPlace : Pass<"mark-in-place", "::mlir::ModuleOp"> {
 
     An argument is one of them if it has been read before the kernel. Or nothing reads it after the kernel, and the kernel reads each element once, where it then
     writes the element of the result: in one block, at the same address, as wide, under the same mask. Or tiles read and write their own
-    rows alone (`ragged.own_rows`), and each reads what it does before it writes. Or the kernel reads all that it
+    rows alone (`ragged.own_rows`), and each reads what it does before it writes. Or the function is several kernels whose
+    units read elements of their own alone, and none that has been written (`ragged.own_units`). Or the kernel reads all that it
     does before it writes a result of one row. Addresses are compared as sums of what the kernel computes; that first rows
     of the argument are those of the result holds because the runtime asks for arguments without gaps. Memrefs that may be the same memory get
     `ragged.may_alias`.

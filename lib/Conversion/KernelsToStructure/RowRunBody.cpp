@@ -194,7 +194,7 @@ void RunEmitter::prefetch(OpBuilder &b, const Run &run, const Lanes &lanes,
     int64_t rows = llvm::divideCeil(distance, elements * bits / 8);
     if (strip.first) {
       at = strip.first;
-      rows = kStripRows;
+      rows = getStripRows();
       place = ib.add(
           ib.mul(lanes.column, strip.count),
           ib.mul(ib.sub(lanes.at, strip.first), ib.constant(lanes.width)));

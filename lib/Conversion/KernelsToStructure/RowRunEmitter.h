@@ -68,9 +68,12 @@ public:
 
 private:
   using Values = llvm::SmallVector<mlir::Value>;
-  /// Rows that all blocks of columns go through before the next ones; null:
-  /// there are none. Most have so many.
-  static constexpr int64_t kStripRows = 8;
+  /// Rows that all blocks of columns go through before the next ones: eight, or
+  /// more if they are short.
+  int64_t getStripRows() const {
+    return std::max<int64_t>(8, 512 / plan.columns);
+  }
+  /// Those rows; null: there are none.
   struct Strip {
     mlir::Value first, count;
   };

@@ -185,7 +185,7 @@ SmallVector<Value> RunEmitter::emitWide(OpBuilder &b, const Run &run,
   // it may be long, and would share registers with accumulators.
   bool keeps = plan.kept && !plan.loadsKept;
   Part part = plan.kept ? Part::Rest : Part::All;
-  int64_t together = plan.foldsInMemory ? kStripRows : 1;
+  int64_t together = plan.foldsInMemory ? getStripRows() : 1;
   scf::ForOp::create(
       b, loc, from, to, IndexBuilder(b, loc).constant(together), ValueRange(),
       [&](OpBuilder &body, Location l, Value at, ValueRange) {
@@ -466,7 +466,7 @@ Value RunEmitter::getNext(OpBuilder &b) {
   // What is large would be gone before it is needed.
   Value isLarge = ib.compare(arith::CmpIPredicate::sgt, rows,
                              ib.constant(kCachedElements / plan.columns));
-  return ib.mul(ib.select(isLarge, ib.constant(kStripRows), rows),
+  return ib.mul(ib.select(isLarge, ib.constant(getStripRows()), rows),
                 ib.constant(plan.columns));
 }
 

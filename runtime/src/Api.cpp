@@ -451,9 +451,12 @@ public:
       return;
     }
     workspace = owned = plan.allocate(bytes);
-    // Pages that are new are made present here, not inside of kernels.
-    std::memset(static_cast<char *>(workspace) + plan.layout.scratch, 0,
-                static_cast<size_t>(bytes - plan.layout.scratch));
+    // Pages that are new are made present here, not inside of kernels. A byte
+    // of each will do: kernels rarely use all of their scratch memory.
+    constexpr int64_t page = 4096;
+    auto *memory = static_cast<volatile char *>(workspace);
+    for (int64_t at = plan.layout.scratch; at < bytes; at += page)
+      memory[at] = 0;
   }
   RunMemory(const RunMemory &) = delete;
 

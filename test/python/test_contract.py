@@ -82,6 +82,20 @@ def test_dtypes_promote(left, right):
     check(lambda q, k: np.einsum("nc,mc->nm", q, k), x, y)
 
 
+def test_products_for_each_feature_in_parts():
+    """More rows, columns and terms than a part has; features are lines of the cache, vectors and single ones."""
+    function = nested.jit(lambda a, b: np.einsum("ikc,jkc->ijc", a, b))
+    sizes = [(50, 301, 170), (1, 1, 1), (3, 256, 289), (0, 5, 2), (25, 0, 13)]
+    a = [RNG.standard_normal((i, k, 28)).astype("f4") for i, k, _ in sizes]
+    b = [RNG.standard_normal((j, k, 28)).astype("f4") for _, k, j in sizes]
+    result = function(batch_of(a, ragged=(0, 1)), batch_of(b, ragged=(0, 1)))
+    for got, x, y in zip(result, a, b):
+        want = np.einsum("ikc,jkc->ijc", x.astype("f8"), y.astype("f8"))
+        np.testing.assert_allclose(got, want, rtol=0, atol=1e-4)
+        alone = function(batch_of([x], ragged=(0, 1)), batch_of([y], ragged=(0, 1)))[0]
+        np.testing.assert_array_equal(got, alone)
+
+
 def test_batch_einsum():
     function = nested.jit(lambda x, y: nested.batch.einsum("nk,nm->km", x, y))
     x, y = samples("n", 40), samples("n", 20)

@@ -39,6 +39,9 @@ Value Indices::mul(Value x, Value y) const {
 Value Indices::div(Value x, int64_t y) const {
   return y == 1 ? x : arith::DivUIOp::create(b, loc, x, constant(y));
 }
+Value Indices::rem(Value x, int64_t y) const {
+  return arith::RemUIOp::create(b, loc, x, constant(y));
+}
 Value Indices::min(Value x, Value y) const {
   return arith::MinSIOp::create(b, loc, x, y);
 }
@@ -135,6 +138,12 @@ void nested::tile::forDepth(
         px.compare(arith::CmpIPredicate::eq, number, px.constant(0)));
     body(inner, first, count, isFirst);
   });
+}
+
+int64_t nested::tile::getPart(Value size, int64_t part, int64_t multiple) {
+  if (std::optional<int64_t> known = getConstantIntValue(size))
+    part = std::min(part, (*known + multiple - 1) / multiple * multiple);
+  return std::max(part, multiple);
 }
 
 namespace {
@@ -309,12 +318,36 @@ void nested::tile::packPanel(OpBuilder &b, Location loc, const Matrix &from,
 // Register blocks
 //===----------------------------------------------------------------------===//
 
+SmallVector<Value> nested::tile::loopOverSteps(
+    OpBuilder &b, Location loc, Value count, int64_t together, ValueRange inits,
+    llvm::function_ref<SmallVector<Value>(OpBuilder &, Value, ValueRange)>
+        body) {
+  Indices ix(b, loc);
+  // The steps [from, to), `number` in each iteration.
+  auto loop = [&](Value from, Value to, int64_t number, ValueRange values) {
+    auto result = scf::ForOp::create(
+        b, loc, from, to, ix.constant(number), values,
+        [&](OpBuilder &inner, Location, Value k, ValueRange args) {
+          SmallVector<Value> next(args);
+          for (int64_t i = 0; i < number; ++i)
+            next = body(inner, Indices(inner, loc).add(k, i), next);
+          scf::YieldOp::create(inner, loc, next);
+        });
+    return SmallVector<Value>(result.getResults());
+  };
+  std::optional<int64_t> known = getConstantIntValue(count);
+  if (known && *known % together == 0)
+    return loop(ix.constant(0), count, together, inits);
+  Value whole = ix.mul(ix.div(count, together), together);
+  SmallVector<Value> values = loop(ix.constant(0), whole, together, inits);
+  return together == 1 ? values : loop(whole, count, 1, values);
+}
+
 SmallVector<Value>
 nested::tile::sumBlock(OpBuilder &b, Location loc, const Matrix &lhs,
                        ValueRange rowOffsets, Value first, Value count,
                        Value panel, Value at, int64_t width,
                        const BlockShape &shape, const Sums &sums) {
-  Indices ix(b, loc);
   VectorType type = shape.getVector();
   auto step = [&](OpBuilder &inner, Value k, ValueRange args) {
     Indices kx(inner, loc);
@@ -340,23 +373,6 @@ nested::tile::sumBlock(OpBuilder &b, Location loc, const Matrix &lhs,
     }
     return next;
   };
-  // The steps [from, to), `number` in each iteration.
-  auto loop = [&](Value from, Value to, int64_t number, ValueRange inits) {
-    auto result = scf::ForOp::create(
-        b, loc, from, to, ix.constant(number), inits,
-        [&](OpBuilder &inner, Location, Value k, ValueRange args) {
-          SmallVector<Value> next(args);
-          for (int64_t i = 0; i < number; ++i)
-            next = step(inner, Indices(inner, loc).add(k, i), next);
-          scf::YieldOp::create(inner, loc, next);
-        });
-    return SmallVector<Value>(result.getResults());
-  };
-  SmallVector<Value> block(rowOffsets.size() * width, sums.zero(b, loc, type));
-  std::optional<int64_t> known = getConstantIntValue(count);
-  if (known && *known % shape.steps == 0)
-    return loop(ix.constant(0), count, shape.steps, block);
-  Value whole = ix.mul(ix.div(count, shape.steps), shape.steps);
-  block = loop(ix.constant(0), whole, shape.steps, block);
-  return shape.steps == 1 ? block : loop(whole, count, 1, block);
+  SmallVector<Value> zeros(rowOffsets.size() * width, sums.zero(b, loc, type));
+  return loopOverSteps(b, loc, count, shape.steps, zeros, step);
 }

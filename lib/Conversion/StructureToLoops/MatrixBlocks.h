@@ -41,6 +41,7 @@ public:
   mlir::Value ceilDiv(mlir::Value x, int64_t y) const {
     return div(add(x, y - 1), y);
   }
+  mlir::Value rem(mlir::Value x, int64_t y) const;
   mlir::Value min(mlir::Value x, mlir::Value y) const;
   mlir::Value max(mlir::Value x, mlir::Value y) const;
   mlir::Value compare(mlir::arith::CmpIPredicate predicate, mlir::Value x,
@@ -82,6 +83,9 @@ struct BlockShape {
 inline int64_t getStepsOfDepth(int64_t vectorBits) {
   return vectorBits == 256 ? 2 : 1;
 }
+
+/// `part`, or less where the size is known and smaller: whole multiples.
+int64_t getPart(mlir::Value size, int64_t part, int64_t multiple);
 
 /// A matrix in memory of one dim: element (i, j) is at `offset + i * row + j *
 /// column`, or `offset + table[i] + j * column`.
@@ -134,6 +138,14 @@ void packPanel(mlir::OpBuilder &b, mlir::Location loc, const Matrix &from,
                mlir::Value end, bool isWhole, int64_t width,
                const BlockShape &shape, const Sums &sums, mlir::Value panel,
                mlir::Value at);
+
+/// Carries values through `count` steps, `together` of them in an iteration.
+llvm::SmallVector<mlir::Value>
+loopOverSteps(mlir::OpBuilder &b, mlir::Location loc, mlir::Value count,
+              int64_t together, mlir::ValueRange inits,
+              llvm::function_ref<llvm::SmallVector<mlir::Value>(
+                  mlir::OpBuilder &, mlir::Value step, mlir::ValueRange)>
+                  body);
 
 /// Sums over the depth for `shape.rows` rows of lhs at `rowOffsets` and a panel
 /// of `width` vectors: row by row, vector by vector.

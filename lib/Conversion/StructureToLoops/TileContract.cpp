@@ -33,13 +33,6 @@ struct TileContract : public nested::impl::TileContractBase<TileContract> {
 /// Parts of a product that fit into caches.
 constexpr int64_t kDepth = 256, kColumns = 256, kRows = 240;
 
-/// A part of the size, if that is not smaller and known.
-int64_t getPart(Value size, int64_t part, int64_t multiple) {
-  if (std::optional<int64_t> known = getConstantIntValue(size))
-    part = std::min(part, (*known + multiple - 1) / multiple * multiple);
-  return std::max(part, multiple);
-}
-
 class ProductEmitter {
 public:
   ProductEmitter(OpBuilder &b, ragged::TileContractOp op, int64_t vectorBits)

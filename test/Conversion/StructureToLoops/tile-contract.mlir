@@ -41,17 +41,22 @@ func.func @transposed(%a: memref<?xf32>, %b: memref<?xf32>, %c: memref<?xf32>, %
   return
 }
 
-// Lanes: both operands are copied, a line of the cache at a time, and the sums wait beside them; 4 rows and 6 columns.
+// Lanes: both operands are copied, a line of the cache at a time: 24 rows and 144 columns of 256 steps. Sums of 24 rows and
+// 12 columns wait beside them; a block is 4 rows and 6 columns.
 
 // CHECK-LABEL: func.func @lanes
-// CHECK-DAG: memref.alloc() : memref<49152xf32>
-// CHECK-DAG: memref.alloc() : memref<36864xf32>
-// CHECK-DAG: memref.alloc() : memref<110592xf32>
+// CHECK-DAG: memref.alloc() : memref<98304xf32>
+// CHECK-DAG: memref.alloc() : memref<589824xf32>
+// CHECK-DAG: memref.alloc() : memref<4608xf32>
 // CHECK-COUNT-24: vector.fma
 // AVX2-LABEL: func.func @lanes
 // Two vectors are a line.
 // AVX2: vector.load %{{.*}} : memref<?xf32>, vector<8xf32>
 // AVX2: vector.load %{{.*}} : memref<?xf32>, vector<8xf32>
+// Two steps at a time, then one that is left; 2 rows and 6 columns.
+// AVX2: scf.for
+// AVX2-COUNT-24: vector.fma
+// AVX2: scf.for
 // AVX2-COUNT-12: vector.fma
 func.func @lanes(%a: memref<?xf32>, %b: memref<?xf32>, %c: memref<?xf32>, %n: index) attributes {ragged.kernel} {
   %0 = arith.constant 0 : index

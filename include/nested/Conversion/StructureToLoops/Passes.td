@@ -116,8 +116,11 @@ def TileContract : Pass<"tile-contract", "::mlir::func::FuncOp"> {
     A block is 6 rows of 4 vectors (AVX-512, NEON) or 2 (AVX2), with narrower ones for the last columns; what reaches
     past the last column is computed on zeros, and what reaches past the last row on the last row once more, and
     neither is stored. Rhs is copied vector by vector where columns or the depth are neighbours in memory (the latter are
-    transposed in registers), else element by element. With `lanes` the vectors of a block run over the lanes, and
-    both operands are copied in parts.
+    transposed in registers), else element by element.
+
+    With `lanes` the vectors of a block run over the lanes, and both operands are copied, a line of the cache at a time:
+    144 columns and 256 steps of rhs, then 24 rows of lhs after the other. Blocks add up 64 steps of 12 columns (with
+    vectors of 256 bits) before they go on to the next steps, which keeps the columns in the nearest cache.
 
     Guarantees: the order of additions depends on the depth alone (R8): sums of 256 terms, which are added up.
   }];

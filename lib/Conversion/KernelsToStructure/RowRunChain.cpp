@@ -206,6 +206,9 @@ bool ElementComparer::isSameTile(Value x, Value y) {
   auto linalgY = dyn_cast<linalg::LinalgOp>(defY);
   if (linalgX && linalgY)
     return x.getType() == y.getType() &&
+           linalgX.getIteratorTypesArray() == linalgY.getIteratorTypesArray() &&
+           linalgX.getIndexingMapsArray().back() ==
+               linalgY.getIndexingMapsArray().back() &&
            isSame(linalgX.getBlock()->getTerminator()->getOperand(0),
                   linalgY.getBlock()->getTerminator()->getOperand(0));
   Attribute constantX, constantY;
@@ -236,9 +239,11 @@ bool ChainBuilder::keep(PlannedRuns &maker, PlannedRuns &user) {
         blocks.push_back(op.getBlock());
     return blocks;
   };
-  for (Block *ofUser : llvm::reverse(bodiesOf(user.kernel)))
+  SmallVector<Block *> ofUsers = bodiesOf(user.kernel);
+  SmallVector<Block *> ofMakers = bodiesOf(maker.kernel);
+  for (Block *ofUser : llvm::reverse(ofUsers))
     for (Operation &used : llvm::reverse(ofUser->without_terminator()))
-      for (Block *ofMaker : bodiesOf(maker.kernel))
+      for (Block *ofMaker : ofMakers)
         for (Operation &made : ofMaker->without_terminator()) {
           if (used.getNumResults() != 1 || made.getNumResults() != 1 ||
               !comparer.isSame(made.getResult(0), used.getResult(0)) ||

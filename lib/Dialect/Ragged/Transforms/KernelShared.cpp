@@ -10,7 +10,8 @@
 // kernel over samples is all that reads its results, it becomes a part of that:
 // linalg on whole values in front of the tiles. `--outline-shared` makes what
 // is much work there once for all grains, with the weights that the kernel
-// packs.
+// packs. It makes nothing of what it has made: a value of several steps, and a
+// matrix, which the reader packs, stay kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,10 +22,12 @@
 using namespace mlir;
 using namespace nested::ragged;
 
-/// Whether linalg on whole values can say the same.
+/// Whether it is a number or a vector, and linalg on whole values can say the
+/// same.
 static bool isLinalg(GenericOp op) {
   if (op->getNumResults() != 1 || op.getBatchReduced() ||
-      !op.getPathNames().empty())
+      !op.getPathNames().empty() ||
+      LogicalType::of(op.getResult(0)).getRank() > 1)
     return false;
   SmallVector<AffineMap> maps = {op.getOutputMap(0)};
   for (auto [i, input] : llvm::enumerate(op.getInputs())) {
@@ -51,7 +54,7 @@ static bool isOfArguments(const KernelPlan &kernel) {
            GenericOp op = plan.getOp();
            return isLinalg(op) && llvm::all_of(op.getInputs(), [&](Value v) {
                     Operation *def = v.getDefiningOp();
-                    return !def || isa<FillOp>(def) || kernel.lookup(def) ||
+                    return !def || isa<FillOp>(def) ||
                            def->hasTrait<OpTrait::ConstantLike>();
                   });
          });

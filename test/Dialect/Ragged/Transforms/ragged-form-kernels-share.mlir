@@ -65,16 +65,53 @@ func.func @result(%x: !ragged.tensor<[N, 16], f32>, %w: tensor<64x16xf32>, %o: t
 
 // -----
 
-// Rows choose among its rows, which must be in memory.
+// Rows choose among its elements, which must be in memory.
 // CHECK-LABEL: func.func @looked_up(
-// CHECK:         ragged.kernel "looked_up_k0" space [64] path []
+// CHECK:         ragged.kernel "looked_up_k0" {{.*}} path []
 // CHECK:         ragged.kernel "looked_up_k1" space [N]
-func.func @looked_up(%i: !ragged.tensor<[N], i64>, %w: tensor<64x16xf32>) -> !ragged.tensor<[N, 16], f32> {
+func.func @looked_up(%i: !ragged.tensor<[N], i64>, %w: tensor<640xf32>) -> !ragged.tensor<[N], f32> {
+  %t = ragged.map ins(%w : tensor<640xf32>) {
+  ^bb0(%a: f32):
+    %s = arith.mulf %a, %a : f32
+    ragged.yield %s : f32
+  } -> tensor<640xf32>
+  %y = ragged.gather %t, %i : tensor<640xf32>, !ragged.tensor<[N], i64> -> !ragged.tensor<[N], f32>
+  return %y : !ragged.tensor<[N], f32>
+}
+
+// -----
+
+// A matrix is packed by its reader, once for all grains: what is packed must be in memory.
+// CHECK-LABEL: func.func @matrix(
+// CHECK:         ragged.kernel "matrix_k0" {{.*}} path []
+// CHECK:         ragged.kernel "matrix_k1" space [N]
+func.func @matrix(%x: !ragged.tensor<[N, 64], f32>, %w: tensor<64x16xf32>) -> !ragged.tensor<[N, 16], f32> {
   %t = ragged.map ins(%w : tensor<64x16xf32>) {
   ^bb0(%a: f32):
     %s = arith.mulf %a, %a : f32
     ragged.yield %s : f32
   } -> tensor<64x16xf32>
-  %y = ragged.gather %t, %i : tensor<64x16xf32>, !ragged.tensor<[N], i64> -> !ragged.tensor<[N, 16], f32>
+  %y = ragged.linear %x, %t : !ragged.tensor<[N, 64], f32>, tensor<64x16xf32> -> !ragged.tensor<[N, 16], f32>
+  return %y : !ragged.tensor<[N, 16], f32>
+}
+
+// -----
+
+// Two steps: the second would be made of the first for every grain.
+// CHECK-LABEL: func.func @two_steps(
+// CHECK:         ragged.kernel "two_steps_k0" {{.*}} path []
+// CHECK:         ragged.kernel "two_steps_k{{[12]}}" space [N]
+func.func @two_steps(%x: !ragged.tensor<[N, 16], f32>, %w: tensor<64x16xf32>, %o: tensor<64xf32>) -> !ragged.tensor<[N, 16], f32> {
+  %q = ragged.map ins(%o : tensor<64xf32>) {
+  ^bb0(%a: f32):
+    %s = math.exp %a : f32
+    ragged.yield %s : f32
+  } -> tensor<64xf32>
+  %c = ragged.linear %q, %w : tensor<64xf32>, tensor<64x16xf32> -> tensor<16xf32>
+  %y = ragged.map ins(%x, %c : !ragged.tensor<[N, 16], f32>, tensor<16xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    ragged.yield %s : f32
+  } -> !ragged.tensor<[N, 16], f32>
   return %y : !ragged.tensor<[N, 16], f32>
 }

@@ -252,7 +252,7 @@ def RaggedFormKernels : Pass<"ragged-form-kernels", "::mlir::func::FuncOp"> {
 
        `fuse=never` makes a kernel of every generic, and stores every value; `fuse=always` computes again, in every
        function, whatever can be, at any price. To store one value whatever the cost, put a `ragged.barrier` behind it.
-    5. What is made of dense arguments alone (weights times weights, the offset of a norm taken through what is
+    5. A vector that is made of dense arguments alone in one step (the offset of a norm taken through the weights
        behind it) and read by one kernel over samples becomes part of that, in front of its tiles.
     6. The kernel's region is written as linalg on tiles.
 

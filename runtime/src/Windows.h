@@ -37,8 +37,7 @@ struct WindowedSteps {
 };
 
 /// The runs of launches of an entry whose temporaries exceed `maxBytes`, cut
-/// into windows that do not, where a sample alone does not. Launches of
-/// prepared values count unless `isPrepared`.
+/// into windows that do not, where a sample alone does not.
 std::vector<WindowedSteps> planWindows(const Structure &structure,
                                        int64_t maxBytes);
 

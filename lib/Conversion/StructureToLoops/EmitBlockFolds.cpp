@@ -65,37 +65,26 @@ Value TileEmitter::emitSummand(Frame &frame, Value value,
 static Value addRow(OpBuilder &b, Location loc, const OuterProduct &product,
                     Value x, Value y, Value row, ArrayRef<DimRange> block,
                     Value acc) {
-  DimRanges at = {product.summed.empty() ? DimRange::part(row, 1)
-                                         : DimRange::at(row)};
-  std::function<Value(OpBuilder &, unsigned, Value)> add =
-      [&](OpBuilder &body, unsigned dim, Value sums) -> Value {
-    if (dim < product.summed.size())
-      return buildLoop(
-                 body, loc, arith::ConstantIndexOp::create(body, loc, 0),
-                 arith::ConstantIndexOp::create(body, loc, product.summed[dim]),
-                 1, sums,
-                 [&](OpBuilder &inner, Value index, ValueRange args) {
-                   // The last one is the depth of the product.
-                   at.push_back(dim + 1 == product.summed.size()
-                                    ? DimRange::part(index, 1)
-                                    : DimRange::at(index));
-                   Value sum = add(inner, dim + 1, args[0]);
-                   at.pop_back();
-                   return SmallVector<Value>{sum};
-                 })
-          .front();
-    auto part = [&](Value tile, const DimRange &columns) {
-      DimRanges ranges(at);
-      ranges.push_back(columns);
-      return extractSlice(body, loc, tile, ranges);
-    };
-    // left^T right: multiply-adds.
-    return linalg::MatmulTransposeAOp::create(
-               body, loc, TypeRange(sums.getType()),
-               ValueRange{part(x, block[0]), part(y, block[1])}, sums)
-        .getResult(0);
-  };
-  return add(b, 0, acc);
+  return buildLoopNest(
+      b, loc, product.summed, acc,
+      [&](OpBuilder &inner, ValueRange indices, Value sums) -> Value {
+        SmallVector<Value> at = {row};
+        llvm::append_range(at, indices);
+        auto part = [&](Value tile, const DimRange &columns) {
+          DimRanges ranges;
+          for (Value index : ArrayRef(at).drop_back())
+            ranges.push_back(DimRange::at(index));
+          // The depth of the product.
+          ranges.push_back(DimRange::part(at.back(), 1));
+          ranges.push_back(columns);
+          return extractSlice(inner, loc, tile, ranges);
+        };
+        // left^T right: multiply-adds.
+        return linalg::MatmulTransposeAOp::create(
+                   inner, loc, TypeRange(sums.getType()),
+                   ValueRange{part(x, block[0]), part(y, block[1])}, sums)
+            .getResult(0);
+      });
 }
 
 Value TileEmitter::addProducts(OpBuilder &b, Location loc,
@@ -168,31 +157,25 @@ Value TileEmitter::addBlock(Frame &frame, ragged::TileFoldOp op,
     summed = sum->summed;
   }
   auto type = cast<RankedTensorType>(source.getType());
-  DimRanges ranges = {DimRange::at(frame.row)};
-  for (int64_t dim = 1, next = 0; dim < type.getRank(); ++dim)
-    ranges.push_back(llvm::is_contained(summed, dim) ? DimRange::all(frame.b, 1)
-                                                     : block[next++]);
-  std::function<Value(Frame &, unsigned, Value)> add =
-      [&](Frame &at, unsigned k, Value sums) -> Value {
-    if (k == summed.size())
-      return buildElementwise(
-                 at.b, loc, emitSummand(at, source, ranges), sums,
-                 [&](OpBuilder &inner, Location, ValueRange values) {
-                   cloneRegion(inner, op.getCombine(), values);
-                 })
-          .getResult(0);
-    return buildLoop(at.b, loc, arith::ConstantIndexOp::create(at.b, loc, 0),
-                     arith::ConstantIndexOp::create(at.b, loc,
-                                                    type.getDimSize(summed[k])),
-                     1, sums,
-                     [&](OpBuilder &b, Value index, ValueRange args) {
-                       ranges[summed[k]] = DimRange::at(index);
-                       Frame inner{b, at.row, {}};
-                       return SmallVector<Value>{add(inner, k + 1, args[0])};
-                     })
-        .front();
-  };
-  return add(frame, 0, acc);
+  SmallVector<int64_t> extents;
+  for (unsigned dim : summed)
+    extents.push_back(type.getDimSize(dim));
+  return buildLoopNest(
+      frame.b, loc, extents, acc,
+      [&](OpBuilder &b, ValueRange indices, Value sums) -> Value {
+        DimRanges ranges = {DimRange::at(frame.row)};
+        for (int64_t dim = 1, next = 0, k = 0; dim < type.getRank(); ++dim)
+          ranges.push_back(llvm::is_contained(summed, dim)
+                               ? DimRange::at(indices[k++])
+                               : block[next++]);
+        Frame at{b, frame.row, {}};
+        return buildElementwise(
+                   b, loc, emitSummand(at, source, ranges), sums,
+                   [&](OpBuilder &inner, Location, ValueRange values) {
+                     cloneRegion(inner, op.getCombine(), values);
+                   })
+            .getResult(0);
+      });
 }
 
 Value TileEmitter::addRows(OpBuilder &b, ragged::TileFoldOp op, Value acc,

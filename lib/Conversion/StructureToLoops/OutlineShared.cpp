@@ -125,31 +125,25 @@ Value Root::make(OpBuilder &b, ArrayRef<DimRange> ranges) {
   AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   for (auto [dim, range] : llvm::enumerate(ranges))
     loops[result.getDimPosition(dim)] = range;
-  // Sums go along the result, index by index of what is added up.
-  std::function<Value(OpBuilder &, unsigned, Value)> sum =
-      [&](OpBuilder &at, unsigned k, Value init) -> Value {
-    if (k == summed.size())
-      return emitPart(
-                 at, op, loops,
-                 [&](Value value, ArrayRef<DimRange> needed) {
-                   return slice(at, value, needed);
-                 },
-                 init ? ValueRange(init) : ValueRange())
-          .getResult(0);
-    auto constant = [&](int64_t value) -> Value {
-      return arith::ConstantIndexOp::create(at, loc, value);
-    };
-    return buildLoop(
-               at, loc, constant(0), constant(loops[summed[k]].size), 1, init,
-               [&](OpBuilder &inner, Value index, ValueRange sums) {
-                 loops[summed[k]] = DimRange::at(index);
-                 return SmallVector<Value>{sum(inner, k + 1, sums.front())};
-               })
-        .front();
-  };
+  SmallVector<int64_t> extents;
+  for (unsigned loop : summed)
+    extents.push_back(loops[loop].size);
   Value init =
       summed.empty() ? Value() : slice(b, op.getDpsInits().front(), ranges);
-  return sum(b, 0, init);
+  // Sums go along the result, index by index of what is added up.
+  return buildLoopNest(
+      b, loc, extents, init,
+      [&](OpBuilder &inner, ValueRange indices, Value sums) -> Value {
+        for (auto [loop, index] : llvm::zip_equal(summed, indices))
+          loops[loop] = DimRange::at(index);
+        return emitPart(
+                   inner, op, loops,
+                   [&](Value value, ArrayRef<DimRange> needed) {
+                     return slice(inner, value, needed);
+                   },
+                   sums ? ValueRange(sums) : ValueRange())
+            .getResult(0);
+      });
 }
 
 /// Adds the ops that `value` is made of, operands first. Fails where one of

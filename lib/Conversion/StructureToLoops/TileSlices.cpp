@@ -261,3 +261,26 @@ SmallVector<Value> nested::tile::buildLoop(
       });
   return SmallVector<Value>(loop.getResults());
 }
+
+Value nested::tile::buildLoopNest(
+    OpBuilder &b, Location loc, ArrayRef<int64_t> extents, Value init,
+    function_ref<Value(OpBuilder &, ValueRange, Value)> body) {
+  SmallVector<Value> indices;
+  std::function<Value(OpBuilder &, Value)> build = [&](OpBuilder &outer,
+                                                       Value carried) -> Value {
+    if (indices.size() == extents.size())
+      return body(outer, indices, carried);
+    return buildLoop(outer, loc, arith::ConstantIndexOp::create(outer, loc, 0),
+                     arith::ConstantIndexOp::create(outer, loc,
+                                                    extents[indices.size()]),
+                     1, carried,
+                     [&](OpBuilder &inner, Value index, ValueRange args) {
+                       indices.push_back(index);
+                       Value next = build(inner, args.front());
+                       indices.pop_back();
+                       return SmallVector<Value>{next};
+                     })
+        .front();
+  };
+  return build(b, init);
+}

@@ -96,6 +96,15 @@ buildLoop(mlir::OpBuilder &b, mlir::Location loc, mlir::Value begin,
               mlir::OpBuilder &, mlir::Value index, mlir::ValueRange args)>
               body);
 
+/// A loop in another for all indices below `extents`, with one carried value;
+/// no loop for no extents.
+mlir::Value buildLoopNest(
+    mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<int64_t> extents,
+    mlir::Value init,
+    llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::ValueRange indices,
+                                   mlir::Value carried)>
+        body);
+
 } // namespace nested::tile
 
 #endif // NESTED_LIB_CONVERSION_STRUCTURETOLOOPS_TILESLICES_H

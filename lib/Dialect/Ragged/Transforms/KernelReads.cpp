@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelBuilder.h"
+#include "MemoryBudget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -37,21 +38,14 @@ SmallVector<unsigned> KernelBuilder::getInnerDims(const GenericPlan &generic) {
 /// block runs to the end of the tile.
 int64_t KernelBuilder::chooseTileRows() {
   constexpr int64_t leastRows = 24, mostBytes = 1 << 20;
-  auto bytesOf = [](Value value) {
-    LogicalType type = LogicalType::of(value);
-    int64_t bytes = (type.elementType.getIntOrFloatBitWidth() + 7) / 8;
-    for (ExtentAttr extent : type.extents)
-      bytes *= extent.getConstant().value_or(1);
-    return bytes;
-  };
   int64_t rowBytes = 0, weightBytes = 0, accumulatorBytes = 0;
   for (const GenericPlan &generic : plan.generics) {
     GenericOp op = generic.getOp();
     for (Value result : op.getResults())
-      (generic.isFold() ? accumulatorBytes : rowBytes) += bytesOf(result);
+      (generic.isFold() ? accumulatorBytes : rowBytes) += getRowBytes(result);
     for (Value input : op.getInputs())
       if (isa<RankedTensorType>(input.getType()))
-        weightBytes += bytesOf(input);
+        weightBytes += getRowBytes(input);
   }
   if (plan.space.empty() && plan.path.empty())
     return leastRows;

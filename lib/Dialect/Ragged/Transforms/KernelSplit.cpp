@@ -16,10 +16,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelPlan.h"
+#include "MemoryBudget.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/EquivalenceClasses.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace nested::ragged;
@@ -28,14 +28,8 @@ using namespace nested::ragged;
 static int64_t getAccumulatorBytes(const KernelPlan &kernel) {
   int64_t bytes = 0;
   for (const GenericPlan &plan : kernel.generics)
-    if (plan.isFold()) {
-      LogicalType type = LogicalType::of(plan.getOp()->getResult(0));
-      int64_t size =
-          llvm::divideCeil(type.elementType.getIntOrFloatBitWidth(), 8);
-      for (ExtentAttr extent : type.extents)
-        size *= extent.getConstant().value_or(1);
-      bytes += size;
-    }
+    if (plan.isFold())
+      bytes += getRowBytes(plan.getOp()->getResult(0));
   return bytes;
 }
 
